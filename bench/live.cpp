@@ -129,7 +129,7 @@ void note_live(BenchBook& book, const std::string& key, const std::string& what,
         static_cast<double>(left_out + run.ring.dropped * blocks_of_a_volume));
     one("appeared", "share of the volumes that a finished picture showed", "",
         static_cast<double>(run.pictures.volumes) / volumes);
-    one("out_of_order", "pictures that showed an older volume than the one before", "pictures",
+    one("out_of_order", "pictures that showed an older volume than the previous image", "pictures",
         static_cast<double>(run.pictures.out_of_order));
     one("latency", "last block to a finished picture, median", "s", session.shown.percentile_s(0.5));
     one("latency.p99", "of 99 %", "s", session.shown.percentile_s(0.99));
@@ -387,7 +387,7 @@ class LiveGpusBench {
     }
 
     // Rates reached without pacing.
-    struct Reached {
+    struct MaxRates {
         double volumes_per_s = 0;
         double pictures_per_s = 0;
         std::vector<DeviceWork> devices = {};
@@ -399,7 +399,7 @@ class LiveGpusBench {
         choice.peers = job_.gpus->peers;
         const std::string of = fmt::format("{}/{}", setup.name, count), key = key_of(setup, count);
         kernels_alone(setup, of, choice);
-        Reached reached;
+        MaxRates reached;
         std::vector<double> pictures;
         book_.figure(key,
                      fmt::format("{}, {} x {} x {} voxels on {}, pictures beside", setup.what, size_.samples / 2,
@@ -444,7 +444,7 @@ class LiveGpusBench {
     }
 
     // Feeds blocks as fast as they are accepted, with pictures in parallel.
-    Reached unpaced(LivePipeline& path, const std::vector<Block>& blocks) {
+    MaxRates unpaced(LivePipeline& path, const std::vector<Block>& blocks) {
         PictureLoop loop(path.display, view_, 60, [](std::int64_t) {});
         std::int64_t volume = -1, whole = 0;
         const double seconds = job_.quick ? 0.5 : std::min(job_.seconds, 10.0);
@@ -475,7 +475,7 @@ class LiveGpusBench {
     }
 
     // Notes each stage together with its ceiling.
-    void note_stages(const std::string& of, std::int64_t count, const Reached& reached, double bytes,
+    void note_stages(const std::string& of, std::int64_t count, const MaxRates& reached, double bytes,
                      std::int64_t blocks_of_a_volume) {
         std::int64_t blocks = 0, copied = 0;
         for (const DeviceWork& one : reached.devices) {

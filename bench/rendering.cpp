@@ -208,7 +208,7 @@ class RenderingBench {
             return book_.repeated(5, plan_.repetitions, [&](int) {
                 view.azimuth_deg += 1;
                 return 1 / seconds_of([&] {
-                           const FollowedPicture picture = renderer_.follow(view, seconds_since(start));
+                           const PanePicture picture = renderer_.follow(view, seconds_since(start));
                            renderer_.wait(picture.drawing);
                            pitch = picture.pitch;
                        });
@@ -333,7 +333,7 @@ RestedPicture rested_picture(Renderer& renderer, const View& view, double second
     RestedPicture seen;
     for (double now = 0; now < seconds; now = seconds_since(start)) {
         poll();
-        const FollowedPicture shown = renderer.follow(view, now);
+        const PanePicture shown = renderer.follow(view, now);
         if (shown.passes == seen.paths && !shown.is_final) {
             std::this_thread::sleep_for(std::chrono::microseconds(200));  // yield: the CPU may be rendering
             continue;

@@ -97,7 +97,7 @@ PlannedDevices planned_devices(const std::vector<DeviceId>& ids, bool may_leave_
             if (!may_leave_out || !is_of_the_device(problem)) throw;
             if (!first) first = std::current_exception();
             found.left_out = joined(
-                found.left_out, fmt::format("GPU {} of {} is left out: {}",
+                found.left_out, fmt::format("GPU {} of {} is not used: {}",
                                             std::ranges::find(ids, id) - ids.begin() + 1, ids.size(), problem.line()));
         }
     }
@@ -138,19 +138,19 @@ ChosenReconstructor gpu_or_cpu(const ReconstructionSpec& spec, const GpuSurvey& 
         if (!is_of_the_device(problem)) throw;
         refusal = problem.line();
     }
-    return {plan_on_cpu(spec), refusal + ": the CPU reconstructs instead"};
+    return {plan_on_cpu(spec), refusal + ": reconstructing on the CPU instead"};
 }
 
 namespace {
 
 ChosenReconstructor chosen_of(const ReconstructionSpec& spec, const BackendChoice& choice) {
     if (choice.stages && insists_on_gpu(choice)) {
-        throw Error(ErrorCode::device, "stages of a caller work in host memory, on the CPU alone", "cuda",
-                    "choose `backend` auto or cpu, or leave the stages out");
+        throw Error(ErrorCode::device, "custom stages need host memory and the CPU", "cuda",
+                    "choose `backend` auto or cpu, or remove the stages");
     }
     require_backend(choice);
     if (choice.backend == Backend::cpu) return {plan_on_cpu(spec, choice.stages), {}};
-    if (choice.stages) return {plan_on_cpu(spec, choice.stages), "stages work on the CPU alone"};
+    if (choice.stages) return {plan_on_cpu(spec, choice.stages), "custom stages need the CPU"};
     const GpuSurvey& survey = surveyed_gpus();
     std::string left_out;
     const auto on_gpu = [&] { return plan_on_gpus(spec, choice, left_out); };
@@ -169,7 +169,8 @@ ChosenReconstructor chosen_of(const ReconstructionSpec& spec, const BackendChoic
 ChosenReconstructor choose_reconstructor(const ReconstructionSpec& spec, const BackendChoice& choice) {
     ChosenReconstructor chosen = chosen_of(spec, choice);
     if (spec.recipe.precision == Precision::fast && chosen.reconstructor->precision() != Precision::fast) {
-        chosen.reason = joined(chosen.reason, "recipe.precision = fast has no effect: this is reconstructed exactly");
+        chosen.reason = joined(
+            chosen.reason, "recipe.precision = fast has no effect: this recipe is reconstructed in single precision");
     }
     return chosen;
 }
@@ -178,10 +179,10 @@ std::unique_ptr<Reconstructor> make_reconstructor(const ReconstructionSpec& spec
     return choose_reconstructor(spec, choice).reconstructor;
 }
 
-BackendUsed on_gpu_or_cpu(const BackendChoice& choice, const std::function<void()>& on_gpu,
-                          const std::function<void()>& on_cpu) {
+SelectedBackend on_gpu_or_cpu(const BackendChoice& choice, const std::function<void()>& on_gpu,
+                              const std::function<void()>& on_cpu) {
     require_backend(choice);
-    BackendUsed used;
+    SelectedBackend used;
     if (insists_on_gpu(choice)) {
         on_gpu();
         return {Backend::cuda};
@@ -192,7 +193,7 @@ BackendUsed on_gpu_or_cpu(const BackendChoice& choice, const std::function<void(
             return {Backend::cuda};
         } catch (const Error& refusal) {
             if (refusal.code() != ErrorCode::device && refusal.code() != ErrorCode::out_of_memory) throw;
-            used.refusal = refusal.line() + ": the CPU does it instead";
+            used.refusal = refusal.line() + ": using the CPU instead";
         }
     }
     on_cpu();

@@ -37,7 +37,7 @@ struct SurfaceTables {
 };
 
 // Result of cutting the mean profiles of blocks.
-struct BlocksCut {
+struct BlockCutResult {
     double floor = 0;                                // mean intensity of the noise
     std::vector<std::vector<float>> bins;            // [boundary][block]
     std::vector<std::uint8_t> is_known, has_tissue;  // [block]
@@ -68,7 +68,7 @@ class BoundarySearch {
     virtual ~BoundarySearch() = default;
 
     // Cuts the mean profiles of blocks.
-    virtual BlocksCut cut() = 0;
+    virtual BlockCutResult cut() = 0;
 
     // Searches the surfaces. `bins` are those of the requested boundaries, known in all blocks.
     virtual SurfaceRows found(const std::vector<std::vector<float>>& bins, const SignalLevels& levels,

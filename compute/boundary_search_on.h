@@ -7,7 +7,7 @@
 //   begin(volume)                tables of A-scans that fill_costs() needs
 //   average_blocks(volume, blocks, profiles)
 //   levels_of(profiles, count, share)
-//   cut(CutOfBlocks)
+//   cut(BlockCutArguments)
 //   find_signal(volume, levels, has_signal)
 //   smooth(maps, count, weights) replaces maps by their Gaussian means; `weights`: the centre, then each distance
 //   fill_costs(volume, present, means, costs)
@@ -33,7 +33,7 @@ struct BinLevels {
 };
 
 // Arguments of cut().
-struct CutOfBlocks {
+struct BlockCutArguments {
     BlocksOfLines blocks;
     const float* profiles;  // [block][bin]
     std::span<const ProfileBoundary> boundaries;
@@ -56,19 +56,19 @@ class BoundarySearchOn : public BoundarySearch {
 
     ~BoundarySearchOn() override { on_.leave(); }
 
-    BlocksCut cut() override {
+    BlockCutResult cut() override {
         const auto current = on_.current();
         const std::int64_t blocks = blocks_.count();
         const Array<float> profiles(blocks * blocks_.bins), places(std::ssize(tables_.cut) * blocks);
         const Array<std::uint8_t> is_known(blocks), has_tissue(blocks);
         on_.average_blocks(volume(), blocks_, profiles.data());
         const BinLevels levels = on_.levels_of(profiles.data(), profiles.count(), tables_.floor_share);
-        BlocksCut found;
+        BlockCutResult found;
         found.floor = std::min(static_cast<double>(levels.floor), tables_.most_floor);
         const auto floor = static_cast<float>(found.floor);
-        on_.cut(CutOfBlocks{blocks_, profiles.data(), tables_.cut, signal_over_floor * floor,
-                            std::max(floor * 1e-3f, levels.greatest * 1e-9f), places.data(), is_known.data(),
-                            has_tissue.data()});
+        on_.cut(BlockCutArguments{blocks_, profiles.data(), tables_.cut, signal_over_floor * floor,
+                                  std::max(floor * 1e-3f, levels.greatest * 1e-9f), places.data(), is_known.data(),
+                                  has_tissue.data()});
         found.is_known = on_.fetched(is_known.data(), blocks);
         found.has_tissue = on_.fetched(has_tissue.data(), blocks);
         found.bins = fetched_maps(places.data(), blocks);
@@ -90,7 +90,7 @@ class BoundarySearchOn : public BoundarySearch {
         while (!passes.are_settled()) {
             const bool is_counted = passes.done() < SweepPasses::least;
             sweep(levels.min_mean, [&](std::int64_t swept) { done(is_counted ? swept : 0); });
-            passes.end(on_.sum_of(boundaries_ * lines_, TakeLabel{volume(), maps(), swept_lines()}, "take labels"));
+            passes.end(on_.sum_of(boundaries_ * lines_, TakeLabel{volume(), maps(), swept_lines()}, "select labels"));
             moved = order();
         }
         judge(levels);

@@ -36,23 +36,24 @@ void validate_format(const RawFormat& format, const ScanGeometry& geometry) {
             fmt::format("channel {} does not exist, the file has {}", format.channel, format.channels), "scan.channel",
             "channels count from 0");
     require(format.shift < sample_bits(format.sample_format),
-            fmt::format("a shift by {} leaves nothing of a sample", format.shift), "scan.shift",
+            fmt::format("a shift by {} removes all bits of a sample", format.shift), "scan.shift",
             fmt::format("give less than {}", sample_bits(format.sample_format)));
     const bool unsigned_samples =
         format.sample_format != SampleFormat::i16 && format.sample_format != SampleFormat::f32;
-    require(format.bits == 0 || unsigned_samples, "signed and real samples cannot be masked", "scan.bits", "give 0");
-    require(format.shift == 0 || format.sample_format != SampleFormat::f32, "real samples cannot be shifted",
+    require(format.bits == 0 || unsigned_samples, "scan.bits does not apply to i16 and f32 samples", "scan.bits",
+            "give 0");
+    require(format.shift == 0 || format.sample_format != SampleFormat::f32, "scan.shift does not apply to f32 samples",
             "scan.shift", "give 0");
     RawFormat packed = format;
     packed.line_bytes = 0;
     const std::int64_t min = line_bytes(packed, geometry);
     require(format.line_bytes == 0 || format.line_bytes >= min,
             fmt::format("{} cannot hold a line of {}", plural(format.line_bytes, "bytes"), plural(min, "bytes")),
-            "scan.line_bytes", "give 0 when lines follow without a gap");
+            "scan.line_bytes", "set it to 0 if lines follow without a gap");
     const bool half_byte_left = format.sample_format == SampleFormat::packed12 && format.line_bytes == 0 &&
                                 geometry.samples * format.channels % 2 != 0;
-    require(!half_byte_left, "an odd number of packed 12-bit samples ends within a byte", "scan.samples",
-            "give scan.line_bytes where every line is padded to whole bytes");
+    require(!half_byte_left, "an odd number of packed 12-bit samples does not fill whole bytes", "scan.samples",
+            "set scan.line_bytes if every line is padded to whole bytes");
 }
 
 void validate_vector(const std::vector<double>& values, std::int64_t wanted, const char* key, const char* counts) {
@@ -85,7 +86,7 @@ void validate_centre_wavelength(const Calibration& calibration) {
     const std::optional<WavelengthUnit> unit = wavelength_unit_of({&nm, 1});
     const std::string hint = unit ? fmt::format("is it in {}? That is {:.6g} nm; ", unit->name, nm * unit->nm) : "";
     require(false, fmt::format("{} nm is not a wavelength of OCT", nm), "calibration.centre_wavelength_nm",
-            hint + fmt::format("give {} to {} nm, or 0 where it is unknown", min_wavelength_nm, max_wavelength_nm));
+            hint + fmt::format("give {} to {} nm, or 0 if unknown", min_wavelength_nm, max_wavelength_nm));
 }
 
 // Returns whether the phase changes by less than pi per point of the k grid. A faster phase blurs beyond the whole
@@ -105,8 +106,8 @@ void validate_dispersion(const ReconstructionSpec& spec) {
     const std::int64_t samples = spec.geometry.samples;
     const std::vector<double>& file = spec.calibration.dispersion_rad;
     require(file.empty() || is_resolved(file),
-            "the phase turns by more than half a turn from one point of the k grid to the next",
-            "calibration.dispersion", "give it in rad");
+            "the phase changes by more than half a turn between neighbouring points of the k grid",
+            "calibration.dispersion", "use rad");
     Calibration without_file = spec.calibration;
     without_file.dispersion_rad.clear();
     const std::vector<double> theta = dispersion_phase(spec.recipe, without_file, k_grid(spec.calibration, samples));
@@ -116,19 +117,18 @@ void validate_dispersion(const ReconstructionSpec& spec) {
                       : recipe.gdd_fs2 != 0 ? "recipe.gdd_fs2"
                                             : "recipe.tod_fs3";
     require(theta.empty() || is_resolved(theta),
-            fmt::format("{:.4g} rad at the band edge are more than {} resolve",
+            fmt::format("{:.4g} rad at the edge of the spectrum are more than {} can resolve",
                         std::max(std::abs(theta.front()), std::abs(theta.back())), plural(samples, "samples")),
             key,
-            fmt::format("less than {:.0f} rad of a2_rad are possible",
-                        std::numbers::pi * static_cast<double>(samples) / 4));
+            fmt::format("the limit for a2_rad is {:.0f} rad", std::numbers::pi * static_cast<double>(samples) / 4));
 }
 
 void validate_k_jitter(const ReconstructionSpec& spec) {
     if (spec.calibration.k_jitter.empty()) return;
     check_k_jitter(spec.calibration.k_jitter, spec.geometry, "calibration.k_jitter");
     require(spec.recipe.method == Method::plain && spec.recipe.resample == Resample::nufft,
-            "only the NUFFT takes every line where it lies", "calibration.k_jitter",
-            "set recipe.resample = nufft and recipe.method = plain, or leave the file out");
+            "only the NUFFT supports a k grid per line", "calibration.k_jitter",
+            "set recipe.resample = nufft and recipe.method = plain, or remove the file");
 }
 
 void validate_calibration(const ReconstructionSpec& spec) {
@@ -147,11 +147,11 @@ void validate_calibration(const ReconstructionSpec& spec) {
 void validate_fast_axis(const ScanGeometry& geometry, const Calibration& calibration) {
     if (geometry.fast_axis == FastAxis::uniform) return;
     require(geometry.a_repeats == 1,
-            "an uneven fast axis is evened out between neighbouring lines, not between repeats", "scan.a_repeats",
-            "give 1, or fast_axis = uniform");
+            "a nonuniform fast axis is interpolated between neighbouring lines, which repeats do not allow",
+            "scan.a_repeats", "set it to 1, or use fast_axis = uniform");
     require(geometry.a_scans >= 2, "a single A-scan has no axis", "scan.fast_axis", "choose uniform");
     if (geometry.fast_axis != FastAxis::file) return;
-    require(!calibration.fast_axis.empty(), "no curve of the fast axis is given", "scan.fast_axis",
+    require(!calibration.fast_axis.empty(), "the curve of the fast axis is missing", "scan.fast_axis",
             "name a file in calibration.fast_axis or choose uniform or sinusoidal");
     validate_vector(calibration.fast_axis, geometry.a_scans, "calibration.fast_axis", "lines of a B-scan");
     require_monotone(calibration.fast_axis, "calibration.fast_axis");
@@ -164,14 +164,14 @@ void validate_background(const ReconstructionSpec& spec) {
     const bool needs_lines =
         background == Background::frame_mean || background == Background::running || background == Background::median;
     require(!needs_lines || spec.geometry.lines_per_b_scan() > 1,
-            "the mean of a B-scan of one A-scan is that A-scan: nothing would be left", "recipe.background",
+            "the mean of a B-scan of one A-scan is that A-scan: subtracting it leaves nothing", "recipe.background",
             "choose stored, rolling or none");
     require(background != Background::rolling || spec.recipe.rolling_width <= spec.geometry.samples,
             fmt::format("{} is longer than the spectrum", spec.recipe.rolling_width), "recipe.rolling_width",
             fmt::format("give at most {}", spec.geometry.samples));
     require(spec.recipe.fixed_pattern == FixedPattern::none || spec.geometry.lines_per_b_scan() > 1,
-            "the pattern of a B-scan of one A-scan is that A-scan: nothing would be left", "recipe.fixed_pattern",
-            "choose none");
+            "the pattern of a B-scan of one A-scan is that A-scan: subtracting it leaves nothing",
+            "recipe.fixed_pattern", "choose none");
     const bool segments_fit = spec.recipe.fixed_pattern != FixedPattern::minimum_variance ||
                               spec.recipe.fixed_pattern_segments * 2 <= spec.geometry.lines_per_b_scan();
     require(segments_fit, "segments of fewer than two A-scans have no variance", "recipe.fixed_pattern_segments",
@@ -196,7 +196,7 @@ void validate_spectrum(const ReconstructionSpec& spec) {
     const bool physical = recipe.gdd_fs2 != 0 || recipe.tod_fs3 != 0;
     require(!physical || k_grid(spec.calibration, spec.geometry.samples).k_max_per_um > 0,
             "femtoseconds need the absolute scale of k", recipe.gdd_fs2 != 0 ? "recipe.gdd_fs2" : "recipe.tod_fs3",
-            "give calibration.wavelengths, or depth_pitch_um and centre_wavelength_nm, or use a2_rad and a3_rad");
+            "set calibration.wavelengths, or depth_pitch_um and centre_wavelength_nm, or use a2_rad and a3_rad");
     validate_dispersion(spec);
 }
 
@@ -207,16 +207,16 @@ void validate_defr(const ReconstructionSpec& spec) {
     require(on_grid, "defr works on a uniform k grid", "recipe.resample", "choose linear, lagrange3 or spline");
     require(recipe.zero_padding == 1, "defr iterates on the points of the k grid: there is nothing to pad",
             "recipe.zero_padding", "choose 1");
-    require(spec.flow.sub_bands == 1 || spec.flow.method == FlowMethod::none,
-            "sub-bands are taken of one transform, not of a search", "flow.sub_bands", "choose 1");
+    require(spec.flow.sub_bands == 1 || spec.flow.method == FlowMethod::none, "sub-bands need the method plain",
+            "flow.sub_bands", "choose 1");
     const std::vector<double> theta =
         dispersion_phase(recipe, spec.calibration, k_grid(spec.calibration, spec.geometry.samples));
     const bool disperses = std::ranges::any_of(theta, [](double phase) { return phase != 0; });
-    require(disperses, "full range needs dispersion: it alone tells the two sides of zero delay apart",
+    require(disperses, "full range needs dispersion: only dispersion distinguishes the two sides of zero delay",
             recipe.dispersion ? "recipe.a2_rad" : "recipe.dispersion",
-            recipe.dispersion ? "give a2_rad, a3_rad or calibration.dispersion, or search for them by "
-                                "`calibrate dispersion`"
-                              : "set it to true");
+            recipe.dispersion
+                ? "set a2_rad, a3_rad or calibration.dispersion, or search for them with `calibrate dispersion`"
+                : "set it to true");
 }
 
 void validate_mask(const ReconstructionSpec& spec) {
@@ -230,24 +230,23 @@ void validate_mask(const ReconstructionSpec& spec) {
             "name a file in calibration.background or choose uniform");
     validate_vector(mask, spec.geometry.samples, "calibration.mask", "samples");
     const bool is_mask = std::ranges::all_of(mask, [](double value) { return value == 0 || value == 1; });
-    require(is_mask, "holds something else than 0 and 1", "calibration.mask", "1: the sample is used, 0: it is not");
-    require(mask.empty() || std::ranges::any_of(mask, [](double value) { return value == 1; }), "uses no sample",
+    require(is_mask, "contains values other than 0 and 1", "calibration.mask", "1: the sample is used, 0: it is not");
+    require(mask.empty() || std::ranges::any_of(mask, [](double value) { return value == 1; }), "selects no sample",
             "calibration.mask", "1: the sample is used, 0: it is not");
 }
 
 void validate_compressive(const ReconstructionSpec& spec) {
     const Recipe& recipe = spec.recipe;
     if (recipe.method != Method::compressive) return;
-    require(recipe.zero_padding == 1,
-            "compressive sensing looks for reflectors at the depth bins: there is nothing to pad",
+    require(recipe.zero_padding == 1, "compressed sensing places reflectors at the depth bins: there is nothing to pad",
             "recipe.zero_padding", "choose 1");
-    require(recipe.shaping == Shaping::none, "compressive sensing takes the samples as they are", "recipe.shaping",
+    require(recipe.shaping == Shaping::none, "compressed sensing uses the samples as they are", "recipe.shaping",
             "choose none");
     const bool on_grid = recipe.resample != Resample::nudft && recipe.resample != Resample::nufft;
     require(spec.compressive.transform != SensingTransform::fft || on_grid, "this transform works on a uniform k grid",
             "recipe.resample", "choose lagrange3 or spline, or compressive.transform = nufft");
-    require(spec.flow.sub_bands == 1 || spec.flow.method == FlowMethod::none,
-            "sub-bands are taken of one transform, not of a search", "flow.sub_bands", "choose 1");
+    require(spec.flow.sub_bands == 1 || spec.flow.method == FlowMethod::none, "sub-bands need the method plain",
+            "flow.sub_bands", "choose 1");
     const auto elements = std::ssize(sensed_samples(spec)) * spec.geometry.samples / 2;
     require(spec.compressive.transform != SensingTransform::exact || elements <= max_nudft_elements,
             fmt::format("a matrix of {} elements is too large", elements), "compressive.transform", "choose nufft");
@@ -262,8 +261,8 @@ void validate_source(const ReconstructionSpec& spec) {
     const KGrid grid = k_grid(spec.calibration, spec.geometry.samples);
     const std::vector<double> source = source_on_grid(spec.recipe, spec.calibration, grid);
     const bool light = std::accumulate(source.begin(), source.end(), 0.0) > 0;
-    require(light, "background minus dark has no light in it", "calibration.background",
-            "record it with the reference arm open, and make sure that it is not exchanged with calibration.dark");
+    require(light, "background minus dark contains no light", "calibration.background",
+            "record it with the reference arm open, and check that it is not swapped with calibration.dark");
 }
 
 void validate_depth(const ReconstructionSpec& spec) {
@@ -288,7 +287,8 @@ void validate_depth(const ReconstructionSpec& spec) {
 
 void validate_voxels(const ReconstructionSpec& spec) {
     const Recipe& recipe = spec.recipe;
-    require(recipe.voxel != VoxelType::i16, "reconstruction writes no i16", "recipe.voxel", "choose u8, u16 or f32");
+    require(recipe.voxel != VoxelType::i16, "reconstruction does not write i16", "recipe.voxel",
+            "choose u8, u16 or f32");
     require(recipe.voxel != VoxelType::complex64 || recipe.quantity == Quantity::complex,
             "only quantity = complex is stored as complex64", "recipe.voxel", "choose u8, u16 or f32");
     require(recipe.high > recipe.low, fmt::format("{} is not above low = {}", recipe.high, recipe.low), "recipe.high",
@@ -299,7 +299,7 @@ void validate_voxels(const ReconstructionSpec& spec) {
     require(!complex || recipe.noise_floor == NoiseFloor::none, "a complex amplitude has no noise floor to subtract",
             "recipe.noise_floor", "choose none");
     require(!complex || recipe.average == Average::none || recipe.average == Average::complex,
-            "complex voxels can only be averaged as complex", "recipe.average", "choose none or complex");
+            "complex voxels can only be averaged as complex values", "recipe.average", "choose none or complex");
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ struct DeviceWork {
     std::int64_t copied_bytes = 0;  // voxels copied to another device
 
     // Seconds on the device's streams, which overlap, of completed blocks: spectra on the link, waiting for a target,
-    // kernels, and voxels on their way to another device.
+    // kernels, and voxels in transfer to another device.
     double link_s = 0;
     double waiting_s = 0;
     double kernels_s = 0;
@@ -39,7 +39,7 @@ struct DeviceWork {
 template <>
 const std::vector<Stat<DeviceWork>>& describe_stats<DeviceWork>();
 
-// Returns "NVIDIA H200 is left out: ..." for each excluded device, or an empty string.
+// Returns "NVIDIA H200 is not used: ..." for each excluded device, or an empty string.
 std::string left_out(const std::vector<DeviceWork>& devices);
 
 enum class Backend { automatic, cpu, cuda };

@@ -167,17 +167,17 @@ const std::vector<Stat<DeviceWork>>& describe_stats<DeviceWork>() {
     using S = DeviceWork;
     static const std::vector<Stat<S>> all = joined_stats<S>({
         statistic<S>("name", &S::name, "", "of the device"),
-        statistic<S>("way", &S::transfer_path, "", "of its voxels to the device that draws"),
+        statistic<S>("way", &S::transfer_path, "", "of its voxels to the device that renders"),
         statistic<S>("blocks", &S::blocks, "blocks", "reconstructed"),
         statistic<S>("bytes", &S::bytes, "bytes", "of spectra in these blocks"),
         statistic<S>("copied_bytes", &S::copied_bytes, "bytes", "of voxels copied to another device"),
         statistic<S>("link_s", &S::link_s, "s", "spectra on the link"),
-        statistic<S>("waiting_s", &S::waiting_s, "s", "waiting for room for voxels"),
+        statistic<S>("waiting_s", &S::waiting_s, "s", "waiting for voxel buffers"),
         statistic<S>("kernels_s", &S::kernels_s, "s", "kernels"),
-        statistic<S>("copy_s", &S::copy_s, "s", "voxels on their way to another device"),
+        statistic<S>("copy_s", &S::copy_s, "s", "voxels in transfer to another device"),
         statistic<S>(
             "failure", [](const S& s) { return s.failure.empty() ? StatValue() : StatValue(s.failure); }, "",
-            "why the device is excluded; only then"),
+            "reason for excluding the device; only if excluded"),
     });
     return all;
 }
@@ -187,7 +187,7 @@ std::string left_out(const std::vector<DeviceWork>& devices) {
     for (std::size_t i = 0; i < devices.size(); ++i) {
         if (devices[i].failure.empty()) continue;
         line += (line.empty() ? "" : "; ") + devices[i].name + " (device " + std::to_string(i + 1) + " of " +
-                std::to_string(devices.size()) + ") is left out: " + devices[i].failure;
+                std::to_string(devices.size()) + ") is not used: " + devices[i].failure;
     }
     return line;
 }

@@ -64,8 +64,8 @@ class SlotWriter {
 
     // Returns the state of the submitted work, waiting at most `timeout`. `dead`: the device has failed and will not
     // signal any of it. Callable from any thread.
-    enum class Settled { done, in_flight, dead };
-    virtual Settled settle(std::chrono::milliseconds timeout) noexcept = 0;
+    enum class SettleResult { done, in_flight, dead };
+    virtual SettleResult settle(std::chrono::milliseconds timeout) noexcept = 0;
 
     // Signals `value` on the timeline `read` instead of a renderer whose device is lost and can no longer be signalled
     // from the host. Callable from any thread.

@@ -41,11 +41,11 @@ void each_peak(const std::byte* codes, std::int64_t depth, std::int64_t depths, 
 
 void check_peaks(const Peaks& peaks, VoxelType type) {
     if (type == VoxelType::complex64 || type == VoxelType::phasor8) {
-        throw Error(ErrorCode::bad_setting, "complex voxels have no largest one", "peaks",
+        throw Error(ErrorCode::bad_setting, "complex voxels have no maximum", "peaks",
                     "choose another `recipe.quantity`");
     }
     if (peaks.depths == 4 || peaks.depths == 8) return;
-    throw Error(ErrorCode::bad_setting, fmt::format("peaks of {} cannot be made", plural(peaks.depths, "voxels")),
+    throw Error(ErrorCode::bad_setting, fmt::format("peaks of {} cannot be computed", plural(peaks.depths, "voxels")),
                 "peaks", "choose 4 or 8");
 }
 

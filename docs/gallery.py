@@ -92,7 +92,7 @@ SECTIONS = {
          "engine.nii.gz --show slice --plane en-face --slab 40 --mode minip"),
         ("average", "average: an x-ray", "engine.nii.gz --mode average --azimuth 40 --elevation 35 --fit --high 60"),
         ("attenuated-mip", "attenuated-mip: the maximum, attenuated with depth", f"{BONSAI} --mode attenuated-mip"),
-        ("depth-mip", "depth-mip: the maximum, coloured by its depth", f"{BONSAI} --mode depth-mip --no-box --zoom 1.1 --samples 4"),
+        ("depth-mip", "depth-mip: maximum, coloured by its depth", f"{BONSAI} --mode depth-mip --no-box --zoom 1.1 --samples 4"),
         ("isosurface", "isosurface", f"{ENGINE} {SURFACE} --zoom 1.5"),
         ("mida", "mida: between composite and mip", f"{BONSAI} --high 150 --mode mida --no-box --zoom 1.1 --samples 4"),
         ("points", "points: a ball for each voxel that is seen", "engine.nii.gz --mode points --azimuth 40 --elevation 35 --low 40 --high 120 --zoom 9 --no-box --lamp free --samples 16"),

@@ -240,7 +240,7 @@ Block host_block_of(const echolux_block* block, ReconstructionSpec& spec) {
     const Block one = block_of(block, "block");
     if (one.memory == MemoryKind::device) throw BadArgument("must be in host memory", "block", "copy it");
     if (one.order.kind != CallerOrder::Kind::none) {
-        throw BadArgument("is read immediately, without waiting for a stream or event of a GPU", "block",
+        throw BadArgument("is read immediately, without waiting for a GPU stream or event", "block",
                           "wait until its spectra are complete, and set sync to ECHOLUX_SYNC_NONE");
     }
     spec.block_b_scans = spec.geometry.b_scans;

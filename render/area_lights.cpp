@@ -46,11 +46,11 @@ bool is_lit_by_lamp(const View& view) {
 }
 
 // Direction relative to the eye.
-struct Turned {
+struct LightDirection {
     double azimuth_deg, elevation_deg;
 };
 
-Turned turned_to(glm::dvec2 at, bool is_behind) {
+LightDirection turned_to(glm::dvec2 at, bool is_behind) {
     const double out = glm::length(at);
     if (out > 1) {  // beyond the rim: wraps to the other side by the same distance
         is_behind = !is_behind;

@@ -44,7 +44,7 @@ std::size_t chosen_device(std::span<const DeviceFacts> devices, const std::strin
     std::vector<std::string> reasons;
     for (std::size_t i = 0; i < devices.size(); ++i) {
         std::string reason = refusal(devices[i]);
-        if (reason.empty() && !is_called(devices[i], name)) reason = "does not have this name";
+        if (reason.empty() && !is_called(devices[i], name)) reason = "has a different name";
         if (!reason.empty()) {
             reasons.push_back(fmt::format("\"{}\" {}", devices[i].name, reason));
         } else if (!best || rank(devices[i]) < rank(devices[*best])) {

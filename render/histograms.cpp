@@ -184,7 +184,7 @@ PlaneHistogramCounter::PlaneHistogramCounter(const gpu::Device& device, gpu::Que
                    .format = vk::Format::eR32G32Sfloat,
                    .extent = {1, 1, 1},
                    .usage = vk::ImageUsageFlagBits::eSampled},
-                  "stand-in texture") {
+                  "placeholder texture") {
     queue_.run([&](const vk::raii::CommandBuffer& commands) { no_heights_.record_first_use(commands); });
     bindings_.set_buffer(shared::binding_plane_counts, counts_.handle());
 }

@@ -41,10 +41,9 @@ View view_for_probe(View view) {
 
 void check_pixel(const View& view, std::int64_t x, std::int64_t y) {
     if (x >= 0 && x < view.width && y >= 0 && y < view.height) return;
-    throw Error(
-        ErrorCode::bad_setting,
-        fmt::format("the pixel {}, {} is outside of the picture of {} x {} pixels", x, y, view.width, view.height),
-        "probe", "pixels are counted from 0, from the left and the top");
+    throw Error(ErrorCode::bad_setting,
+                fmt::format("the pixel {}, {} is outside the image of {} x {} pixels", x, y, view.width, view.height),
+                "probe", "pixels are counted from 0 at the top left");
 }
 
 std::optional<Probe> probe_of(const RayMeasure& measure, const View& view, const VolumeGrid& grid, std::int64_t x,

@@ -54,7 +54,7 @@ struct Drawing {
 };
 
 // A picture in a window, with its quality.
-struct FollowedPicture {
+struct PanePicture {
     Drawing drawing;
     double pitch = 0;         // in pixels, between rays
     std::int64_t passes = 0;  // rays per pixel

@@ -25,8 +25,8 @@ vk::SurfaceFormatKHR chosen_format(const gpu::Device& device) {
         const bool fits = format.format == vk::Format::eB8G8R8A8Unorm || format.format == vk::Format::eR8G8B8A8Unorm;
         if (fits && format.colorSpace == vk::ColorSpaceKHR::eSrgbNonlinear) return format;
     }
-    throw Error(ErrorCode::device, device.name() + " cannot show pictures with 8 bits per colour in this window",
-                "screen", "choose another device, or `render` without a window");
+    throw Error(ErrorCode::device, device.name() + " cannot display 8 bits per colour in this window", "screen",
+                "choose another device, or `render` without a window");
 }
 
 // Opaque if possible: the canvas has no transparency that the window system should blend.
@@ -68,7 +68,7 @@ void record_layout(const vk::raii::CommandBuffer& commands, vk::Image image, vk:
 
 Swapchain::Swapchain(const gpu::Device& device, gpu::Queue& queue)
     : device_(device), queue_(queue),
-      format_(gpu::reporting("asking the window", [&] { return chosen_format(device); })) {}
+      format_(gpu::reporting("querying the window", [&] { return chosen_format(device); })) {}
 
 Swapchain::~Swapchain() {
     queue_.settle();
@@ -110,7 +110,7 @@ bool Swapchain::is_made_for(vk::Extent2D wanted) {
 }
 
 std::optional<WindowPicture> Swapchain::acquire(std::size_t turn, vk::Extent2D wanted) {
-    return gpu::reporting("getting a picture of the window", [&]() -> std::optional<WindowPicture> {
+    return gpu::reporting("acquiring an image of the window", [&]() -> std::optional<WindowPicture> {
         for (int attempt = 0; attempt < 2; ++attempt) {  // the window may change at any time
             if (!is_made_for(wanted)) return {};
             try {
@@ -242,7 +242,7 @@ void check_parts(const InterfaceMesh& mesh) {
         const std::uint64_t end = std::uint64_t{part.first_index} + part.indices;
         if (end <= mesh.indices.size() && (part.indices == 0 || part.first_vertex < mesh.vertices.size())) continue;
         throw Error(ErrorCode::bad_setting,
-                    fmt::format("a part of the interface ends at index {} of {}", end, mesh.indices.size()), "screen");
+                    fmt::format("part of the interface ends at index {} of {}", end, mesh.indices.size()), "screen");
     }
 }
 
@@ -272,7 +272,7 @@ vk::Rect2D scissor_of(const std::array<float, 4>& clip, vk::Extent3D extent) {
 
 }  // namespace
 
-void DrawnInterface::fill(const gpu::Device& device, const InterfaceMesh& mesh) {
+void InterfaceBuffers::fill(const gpu::Device& device, const InterfaceMesh& mesh) {
     parts_.clear();
     check_parts(mesh);
     fill_buffer(device, vertices_, mesh.vertices, vk::BufferUsageFlagBits::eVertexBuffer);
@@ -315,7 +315,7 @@ void InterfacePainter::set_glyphs(std::int64_t width, std::int64_t height, std::
     glyphs_.emplace(std::move(glyphs));
 }
 
-void InterfacePainter::record(const vk::raii::CommandBuffer& commands, const DrawnInterface& interface,
+void InterfacePainter::record(const vk::raii::CommandBuffer& commands, const InterfaceBuffers& interface,
                               const gpu::DeviceImage& target) const {
     if (interface.parts_.empty() || !interface.indices_ || !interface.vertices_) return;
     const vk::Extent3D extent = target.shape().extent;

@@ -86,7 +86,7 @@ void record_pane(const vk::raii::CommandBuffer& commands, const gpu::DeviceImage
 // ---- Draws the triangles of the user interface over a picture with shaders/interface.vert and .frag.
 
 // Vertex and index buffers for one picture in flight, which grow on demand.
-class DrawnInterface {
+class InterfaceBuffers {
   public:
     // Copies the mesh to the buffers. Work that reads the previous content must have finished. Throws
     // Error{out_of_memory}, Error{bad_setting} for parts with indices outside the mesh.
@@ -110,7 +110,7 @@ class InterfacePainter {
     void set_glyphs(std::int64_t width, std::int64_t height, std::span<const std::uint8_t> coverage);
 
     // Draws the parts in order, each clipped to its rectangle. `target` must have colour attachment usage.
-    void record(const vk::raii::CommandBuffer& commands, const DrawnInterface& interface,
+    void record(const vk::raii::CommandBuffer& commands, const InterfaceBuffers& interface,
                 const gpu::DeviceImage& target) const;
 
   private:

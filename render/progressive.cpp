@@ -233,7 +233,7 @@ namespace {
 gpu::DeviceImage kept_picture(const gpu::Device& device, vk::Extent3D pixels) {
     return {device,
             {.extent = pixels, .usage = vk::ImageUsageFlagBits::eSampled | vk::ImageUsageFlagBits::eTransferDst},
-            "pictures that replace each other"};
+            "progressive pictures"};
 }
 
 void record_copy(const vk::raii::CommandBuffer& commands, const gpu::DeviceImage& from, const gpu::DeviceImage& to) {

@@ -697,7 +697,7 @@ static_assert(static_cast<int>(MajorantFault::half) == shared::fault_half &&
 
 // Returns whether extinction depends on the value alone: nothing else contributes to it, and only convex solids clip
 // the volume. Majorants of bricks are then exact.
-shared::KnownFrame known_of(const Shot& shot, const RaycastConstants& constants) {
+shared::MajorantFrame known_of(const Shot& shot, const RaycastConstants& constants) {
     const glm::dvec3 extent = volume_extent(shot.scene.grid());
     const double nearest = Camera(shot.view, extent).depth_of({0, 0, 0}) - 0.5 * glm::length(extent);
     const bool by_value = constants[shared::constant_flow] == shared::flow_off &&

@@ -45,7 +45,7 @@ SecondScale second_scale(const TransferPlane& plane, const VolumeTexture& volume
 shared::SecondFrame second_frame(const Shot& shot, const TransferFunction& function, std::uint64_t number);
 
 void set_surface(shared::TraceFrame& frame, const SurfaceAlbedo& albedo);
-shared::KnownFrame known_of(const Shot& shot, const RaycastConstants& constants);
+shared::MajorantFrame known_of(const Shot& shot, const RaycastConstants& constants);
 shared::ToneFrame tone_of(const View& view);
 
 // Returns the background colour at the picture's lower edge.

@@ -31,7 +31,7 @@ namespace {
 void check_second_axis(const Shot& shot) {
     const TransferCurve& curve = curve_of(shot.view, shot.scene.grid());
     if (!curve.plane || curve.plane->second != SecondAxis::distance || !shot.view.top_from.empty()) return;
-    throw Error(ErrorCode::bad_setting, "the transfer function goes by the distance to a surface, and there is none",
+    throw Error(ErrorCode::bad_setting, "the transfer function uses the distance to a surface, which is not set",
                 "view.top_from", "name a surface, for example \"surface\", and let heights cut");
 }
 
@@ -40,13 +40,13 @@ void check_second_axis(const Shot& shot) {
 // Throws Error{bad_setting} that names the unsuitable key.
 static void check_scene(const Shot& shot) {
     if (shot.view.mode == ViewMode::traced && shot.scene.field != nullptr) {
-        throw Error(ErrorCode::bad_setting, "B-scans that are planes in space are not traced", "view.mode",
+        throw Error(ErrorCode::bad_setting, "B-scans shown as planes in space cannot be path traced", "view.mode",
                     "choose another mode, for example composite");
     }
     check_second_axis(shot);
     if (!has_height_maps(shot.view) || shot.scene.heights != nullptr) return;
     throw Error(ErrorCode::bad_setting, "no heights were set", "view.top_from, view.bottom_from",
-                "set the maps before the picture is made, or give constant depths");
+                "set the maps before rendering, or use constant depths");
 }
 
 // ---- Raycaster
@@ -162,9 +162,9 @@ Raycaster::Frame::Frame(const gpu::Device& device)
 }
 
 Raycaster::Placeholders::Placeholders(const gpu::Device& device)
-    : plane(device, absent_shape(vk::ImageType::e2D), "stand-in texture"),
-      floats(device, absent_shape(vk::ImageType::e2D, vk::Format::eR32G32B32A32Sfloat), "stand-in texture"),
-      cube(device, absent_shape(vk::ImageType::e3D), "stand-in texture") {}
+    : plane(device, absent_shape(vk::ImageType::e2D), "placeholder texture"),
+      floats(device, absent_shape(vk::ImageType::e2D, vk::Format::eR32G32B32A32Sfloat), "placeholder texture"),
+      cube(device, absent_shape(vk::ImageType::e3D), "placeholder texture") {}
 
 Raycaster::Raycaster(const gpu::Device& device, gpu::Queue& queue)
     : device_(device), queue_(queue), programs_(device, queue), sampler_(create_sampler(device)),

@@ -202,7 +202,7 @@ class Raycaster {
         gpu::HostBuffer table;  // extinctions, colours, class limits, entries, peaks of extinctions
         BrickClassifier::Work classes, previous_classes;
         std::optional<gpu::DeviceImage> picture;
-        DrawnSheet annotations;
+        SheetBuffers annotations;
         bool is_fresh = false;  // not used by the device yet
         std::uint64_t value = 0;
         gpu::Stopwatch stopwatch;

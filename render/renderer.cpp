@@ -269,7 +269,7 @@ void Renderer::set_poses(const std::vector<BScanPose>& poses) {
 }
 
 LiveSlots Renderer::make_slots(const SlotRequest& wanted) {
-    return gpu::reporting("making the slots of a live ring", [&] {
+    return gpu::reporting("creating the slots of a live ring", [&] {
         check_structure(wanted.grid);
         if (wanted.flow) check_flow(*wanted.flow, wanted.grid);
         auto made = std::make_unique<VolumeSlots>(parts_->device, parts_->queue, parts_->brick_builder, wanted);
@@ -313,12 +313,12 @@ bool Renderer::set_peaks(const void* peaks) {
 }
 
 std::optional<double> Renderer::seconds_for(const View& wanted, VolumeState state) {
-    return gpu::reporting("timing a picture", [&] {
+    return gpu::reporting("timing a frame", [&] {
         const View view = parts_->resolved(wanted, {});
         if (state == VolumeState::changing) ++parts_->scene_changes;
         const Scene scene = parts_->scene_of({}, view);
         if (state == VolumeState::changing && scene.pages != nullptr) {
-            throw Error(ErrorCode::bad_setting, "a volume in pages does not change", "volume", "time it at rest");
+            throw Error(ErrorCode::bad_setting, "a paged volume cannot change", "volume", "time it at rest");
             // The timed picture needs only the max. Both ends are restored afterwards.
         }
         const NewSlices all{0, scene.volume.grid().b_scans};
@@ -380,7 +380,7 @@ Renderer::Parts::Parts(const GpuDevice& choice)
       flow_speeds(device, queue, read_back), channel_textures(device, queue, brick_builder) {}
 
 VolumeSlots& Renderer::Parts::ring() {
-    if (!slots) throw Error(ErrorCode::bad_setting, "there is no ring to show", "renderer", "make its slots first");
+    if (!slots) throw Error(ErrorCode::bad_setting, "there is no ring to show", "renderer", "create its slots first");
     return *slots;
 }
 
@@ -469,7 +469,7 @@ Scene Renderer::Parts::scene_of(const Subject& subject, const View& view) {
     if (view.flow_shown == FlowDisplay::hidden) scene.flow = scene.previous_flow = nullptr;
     if (view.flow_shown != FlowDisplay::alone || scene.flow == nullptr) return with_channels(std::move(scene), view);
     if (is_phasor(scene.flow->grid())) {
-        throw Error(ErrorCode::bad_setting, "phasors are not shown alone", "view.flow_shown",
+        throw Error(ErrorCode::bad_setting, "phasors cannot be shown alone", "view.flow_shown",
                     "choose overlay, or flow.unwrap = true");
     }
     Scene alone(*scene.flow, scene.filled_to, scene.previous_flow);
@@ -584,7 +584,7 @@ bool Renderer::Parts::is_whole(const VolumeGrid& grid) const {
 
 namespace {
 
-FollowedPicture followed_picture(const DisplayedPicture& shown) {
+PanePicture followed_picture(const DisplayedPicture& shown) {
     return {{shown.picture.image, shown.picture.value}, shown.pitch, shown.passes, shown.is_final};
 }
 
@@ -606,7 +606,7 @@ Drawing Renderer::draw(const View& wanted, const Subject& subject) {
     });
 }
 
-FollowedPicture Renderer::follow(const View& wanted, double now_s, std::size_t pane, const Subject& subject) {
+PanePicture Renderer::follow(const View& wanted, double now_s, std::size_t pane, const Subject& subject) {
     return gpu::reporting("rendering", [&] {
         const View view = parts_->resolved(wanted, subject);
         ProgressivePicture& progressive = parts_->pane(pane);
@@ -642,7 +642,7 @@ std::vector<PathCounts> Renderer::count_paths(const View& wanted, const Subject&
         parts_->bring_in(view, subject);
         const Scene scene = parts_->scene_of(subject, view);
         if (scene.is_partial()) {
-            throw Error(ErrorCode::bad_setting, "a volume that is not whole yet is not traced", "view.mode");
+            throw Error(ErrorCode::bad_setting, "an incomplete volume cannot be path traced", "view.mode");
         }
         return parts_->with_chain(subject,
                                   [&](const gpu::Chain& chain) { return parts_->path_counts(scene, view, chain); });
@@ -748,7 +748,7 @@ void Renderer::wait(const Drawing& drawing) {
 Image Renderer::read(const Drawing& drawing) {
     return gpu::reporting("reading a picture", [&] {
         if (!parts_->holds(drawing)) {
-            throw Error(ErrorCode::bad_setting, "this picture was replaced by later ones", "renderer");
+            throw Error(ErrorCode::bad_setting, "this frame was replaced by later ones", "renderer");
         }
         return gpu::image_of(parts_->read_back, *drawing.image);
     });
@@ -757,7 +757,7 @@ Image Renderer::read(const Drawing& drawing) {
 std::function<std::vector<std::byte>()> Renderer::copy_slot(const DisplayedSlots& shown) {
     return gpu::reporting("reading a volume", [&] {
         const VolumeTexture& texture = parts_->ring().texture(shown.newest.slot);
-        const gpu::ComingPixels coming = parts_->with_chain(
+        const gpu::PendingPixels coming = parts_->with_chain(
             shown, [&](const gpu::Chain& chain) { return parts_->read_back.begin(texture.image(), chain); });
         return [coming, has_wide_codes = is_widened(texture)] {
             const std::span<const std::byte> stored = coming.wait();
@@ -1045,8 +1045,8 @@ std::function<Image()> Renderer::begin(const View& wanted, const Subject& subjec
         const View view = parts_->resolved(wanted, subject);
         const PageCoverage pages = parts_->bring_in(view, subject);
         const Scene scene = parts_->scene_of(subject, view);
-        std::vector<gpu::ComingPixels> coming = parts_->with_chain(subject, [&](const gpu::Chain& chain) {
-            std::vector<gpu::ComingPixels> begun;
+        std::vector<gpu::PendingPixels> coming = parts_->with_chain(subject, [&](const gpu::Chain& chain) {
+            std::vector<gpu::PendingPixels> begun;
             for (const std::vector<View> eyes = eyes_of(view); const View& eye : eyes) {
                 const gpu::Chain part = gpu::share_of(chain, begun.empty(), begun.size() + 1 == eyes.size());
                 begun.push_back(
@@ -1057,7 +1057,7 @@ std::function<Image()> Renderer::begin(const View& wanted, const Subject& subjec
         return [coming = std::move(coming), pages, view] {
             return gpu::reporting("reading a picture", [&] {
                 std::vector<std::vector<std::byte>> eyes;
-                for (const gpu::ComingPixels& eye : coming) {
+                for (const gpu::PendingPixels& eye : coming) {
                     const std::span<const std::byte> pixels = eye.wait();
                     eyes.emplace_back(pixels.begin(), pixels.end());
                 }

@@ -139,7 +139,7 @@ class Renderer {
     // Returns the picture of a window: follows the view within the frame time, is refined at rest, then stays. `now_s`
     // is the time of a monotonic clock in seconds. Each `pane` has its own picture and memory; the result is valid
     // until the next call for the pane. Slots are only read if there is something to draw.
-    FollowedPicture follow(const View& view, double now_s, std::size_t pane = 0, const Subject& subject = {});
+    PanePicture follow(const View& view, double now_s, std::size_t pane = 0, const Subject& subject = {});
 
     // Return true if, or wait until, a submitted picture is finished.
     bool is_finished(const Drawing& drawing) const;

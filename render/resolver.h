@@ -41,7 +41,7 @@ class ResolvedPictures {
         explicit Frame(const gpu::Device& device);
 
         gpu::Bindings bindings;
-        DrawnSheet annotations;
+        SheetBuffers annotations;
         std::optional<gpu::DeviceImage> picture;
         bool is_fresh = false;
         // Queue value of its completion.

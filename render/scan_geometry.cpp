@@ -58,7 +58,7 @@ void check_poses(const std::vector<BScanPose>& poses, const VolumeGrid& volume) 
     throw Error(ErrorCode::bad_setting,
                 fmt::format("{} for {} in space, at most {} are possible", plural(count, "poses"),
                             plural(volume.b_scans, "B-scans"), shared::max_planes),
-                "scan planes", "give one for each B-scan, or show them as a volume");
+                "scan planes", "use one for each B-scan, or show them as a volume");
 }
 
 // Bounding rectangle of the ends of all planes, extended by half an A-scan.
@@ -98,7 +98,7 @@ ScanField scan_field(const std::vector<BScanPose>& poses, const VolumeGrid& volu
 
 View plane_view(View view) {
     if (view.show != ViewContent::volume) {
-        throw Error(ErrorCode::bad_setting, "B-scans that lie apart in space have no sections", "view.show",
+        throw Error(ErrorCode::bad_setting, "B-scans that are separate planes have no sections", "view.show",
                     "set view.show = volume");
     }
     view.lighting = false;

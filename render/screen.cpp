@@ -28,7 +28,7 @@ gpu::DeviceImage create_canvas(const gpu::Device& device, std::int64_t width, st
 // Throws Error{device} for devices without graphics support.
 const gpu::Device& drawing(const gpu::Device& device) {
     if (device.draws()) return device;
-    throw Error(ErrorCode::device, device.name() + " computes, but draws nothing", "screen",
+    throw Error(ErrorCode::device, device.name() + " supports compute but not graphics", "screen",
                 "choose another device, or `render` without a window");
 }
 
@@ -39,7 +39,7 @@ struct Screen::Parts {
     struct Frame {
         explicit Frame(const gpu::Device& device) : stopwatch(device) {}
 
-        DrawnInterface interface;
+        InterfaceBuffers interface;
         gpu::Stopwatch stopwatch;  // of the user interface
         std::uint64_t value = 0;
     };
@@ -113,7 +113,7 @@ struct Screen::Parts {
             window->record_copy(commands, *shown, canvas);
         };
         frame.value = shared.queue.submit(record, chain);
-        shared.device.check("showing a picture");
+        shared.device.check("presenting a frame");
     }
 
     bool show(std::span<const ScreenPane> panes, const InterfaceMesh& interface,
@@ -150,7 +150,7 @@ struct Screen::Parts {
 };
 
 Screen::Screen(Renderer& renderer, std::int64_t width, std::int64_t height)
-    : parts_(gpu::reporting("making the screen",
+    : parts_(gpu::reporting("creating the screen",
                             [&] { return std::make_unique<Parts>(renderer.shared_device(), width, height); })) {}
 
 Screen::~Screen() = default;
@@ -177,7 +177,7 @@ void Screen::resize(std::int64_t width, std::int64_t height) {
 
 bool Screen::show(std::span<const ScreenPane> panes, const InterfaceMesh& interface,
                   const std::array<float, 3>& background) {
-    return gpu::reporting("showing a picture", [&] { return parts_->show(panes, interface, background); });
+    return gpu::reporting("presenting a frame", [&] { return parts_->show(panes, interface, background); });
 }
 
 Image Screen::read() {

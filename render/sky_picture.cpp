@@ -66,7 +66,7 @@ void set_aliases(std::vector<shared::SkyTexel>& texels, std::vector<double> chan
 
 SkyPicture sky_picture(std::int64_t columns, std::int64_t rows, int channels, std::span<const std::uint8_t> codes) {
     if (columns < 1 || rows < 1 || std::ssize(codes) != columns * rows * channels) {
-        throw Error(ErrorCode::bad_setting, "is not a picture", "view.sky_picture", "choose a PNG file");
+        throw Error(ErrorCode::bad_setting, "is not an image", "view.sky_picture", "choose a PNG file");
     }
     std::array<double, 256> light{};
     for (int code = 0; code < 256; ++code) light[index(code)] = light_of_code(static_cast<std::uint8_t>(code));

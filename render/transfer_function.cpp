@@ -58,10 +58,10 @@ ValueRange completed(const View& view, ValueRange automatic) {
     if (view.low != lowest_value) automatic.low = view.low;
     if (view.high != highest_value) automatic.high = view.high;
     if (automatic.low < automatic.high) return automatic;
-    throw Error(ErrorCode::bad_setting,
-                fmt::format("low = {:g} is not below high = {:g}, one of which was chosen automatically", automatic.low,
-                            automatic.high),
-                "view.low, view.high", "set both");
+    throw Error(
+        ErrorCode::bad_setting,
+        fmt::format("low = {:g} is not below high = {:g}, one of which is automatic", automatic.low, automatic.high),
+        "view.low, view.high", "set both");
 }
 
 // Stretches the nodes to the range.

@@ -27,7 +27,7 @@ PanelKind kind_named(const std::string& name) {
     if (name == "volume") return PanelKind::volume;
     if (name == "bscan") return PanelKind::b_scan;
     if (name == "enface") return PanelKind::en_face;
-    throw Error(ErrorCode::bad_setting, "'" + name + "' is not a part of a figure", "layout",
+    throw Error(ErrorCode::bad_setting, "'" + name + "' is not a figure part", "layout",
                 "join volume, bscan and enface with + side by side and with / below each other");
 }
 
@@ -62,13 +62,13 @@ void check_content(const FigureContent& content, const VolumeGrid& grid) {
     if (shows(content.layout, PanelKind::b_scan)) check_b_scan(grid, b_scan_of(content, grid));
     if (!shows(content.layout, PanelKind::en_face)) return;
     if (content.from_surface && content.en_face.end == 0) {
-        throw Error(ErrorCode::bad_setting, "rows below the surface need an end", "en_face", "give both ends: Z0:Z1");
+        throw Error(ErrorCode::bad_setting, "rows below the surface need an end", "en_face", "set both ends: Z0:Z1");
     }
     if (content.from_surface) {
         const auto [begin, end] = content.en_face;
         if (begin < end && begin > -grid.depth && end <= grid.depth) return;
         throw Error(ErrorCode::bad_setting,
-                    fmt::format("rows {} to {} from the surface are not in a volume of {}", begin, end - 1,
+                    fmt::format("rows {} to {} from the surface are outside a volume of {}", begin, end - 1,
                                 plural(grid.depth, "rows")),
                     "en_face", "choose rows nearer to the surface");
     }

@@ -31,10 +31,11 @@ const std::vector<Field<FigureStyle>>& describe<FigureStyle>() {
     static const std::vector<Field<S>> fields{
         number<S>("width_mm", &S::width_mm, 20, 2000, "mm", view,
                   "width of the page; one column of a journal is 85, two are 170"),
-        number<S>("text_pt", &S::text_pt, 3, 72, "pt", view, "size of all text"),
+        number<S>("text_pt", &S::text_pt, 3, 72, "pt", view, "text size"),
         number<S>("dpi", &S::dpi, 36, 2400, "dpi", view,
-                  "resolution of a PNG; pictures in PDF and SVG keep their own pixels"),
-        choice<S>("gray", &S::gray, {"normal", "inverted"}, view, "inverted: low values are white, which saves ink"),
+                  "resolution of a PNG; images in PDF and SVG keep their pixels"),
+        choice<S>("gray", &S::gray, {"normal", "inverted"}, view,
+                  "inverted gray scale: low values are white, which saves ink"),
         number<S>("low", &S::low, lowest_value, highest_value, "", view,
                   "value shown as black; auto (-1e12): leaves 0.3 % of the values below")
             .special(lowest_value, "auto")
@@ -43,10 +44,10 @@ const std::vector<Field<FigureStyle>>& describe<FigureStyle>() {
                   "value shown as white; auto (1e12): leaves 0.3 % of the values above")
             .special(highest_value, "auto")
             .of_volume(),
-        flag<S>("axes", &S::axes, view, "axes in micrometres or millimetres; in voxels where no spacing is known"),
-        flag<S>("scale_bar", &S::scale_bar, view, "scale bar of a round length in each picture whose spacing is known"),
+        flag<S>("axes", &S::axes, view, "axes in micrometres or millimetres; in voxels if the spacing is unknown"),
+        flag<S>("scale_bar", &S::scale_bar, view, "scale bar of a round length in each image with known spacing"),
         flag<S>("colour_bar", &S::colour_bar, view, "colour bar of the gray levels, with the unit"),
-        flag<S>("letters", &S::letters, view, "letters a, b, c where there are several pictures"),
+        flag<S>("letters", &S::letters, view, "letters a, b, c if there are several images"),
         text<S>("title", &S::title, view, "title above the figure"),
     };
     return fields;
@@ -368,7 +369,7 @@ void check_figure_name(const std::filesystem::path& path) {
     }
     if (!has_figures) {
         throw Error(ErrorCode::bad_setting, "this build cannot write figures", path.string(),
-                    "write a plain picture, or build with -DECHOLUX_FIGURES=ON (libcairo2-dev)");
+                    "write a plain image, or build with -DECHOLUX_FIGURES=ON (libcairo2-dev)");
     }
     check_can_be_written(path);
 }

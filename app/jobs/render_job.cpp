@@ -54,7 +54,7 @@ StabilisedVolume stabilised(const Volume& volume, const Volume* reference, const
                         crosses > 0            ? "no B-scan fits those across"
                         : reference == nullptr ? "no B-scan fits its neighbours"
                                                : "no B-scan fits the reference",
-                        "registration", "is it more than noise? Larger ranges may help");
+                        "registration", "check that the scan shows tissue; larger ranges may help");
         }
         mean.add(moved, done.rows);
         done.used = mean.b_scans_used() - crosses;

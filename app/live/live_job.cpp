@@ -153,7 +153,7 @@ Value LiveSteering::value(const std::string& key) const {
 void LiveSteering::set(const Values& values) {
     for (const auto& [key, value] : values) {
         if (section_of(key) == "window" || section_of(key) == "source")
-            throw Error(ErrorCode::bad_setting, "cannot be changed while it runs", key, "begin with another value");
+            throw Error(ErrorCode::bad_setting, "cannot be changed while it runs", key, "set it at the start");
         const bool is_of_window = section_of(key) == "layers" || key == "registration.reference";
         if (is_of_window || (is_tissue_section(section_of(key)) && !tissue_changed_))
             throw Error(ErrorCode::bad_setting, "applies to volumes in the window", key, "open one there");
@@ -327,7 +327,7 @@ class Display {
     void write_last(const std::filesystem::path& file) {
         const std::optional<LivePicture> picture = path_.display.picture(view_);
         if (!picture) {
-            throw Error(ErrorCode::output, "no volume was completed, so there is no picture", file.string(),
+            throw Error(ErrorCode::output, "no volume was completed, so there is no image", file.string(),
                         "let it run longer");
         }
         path_.display.wait(*picture);
@@ -398,8 +398,8 @@ class UncancelledProgress : public Progress {
 
 void check_recent(const LiveJob& job) {
     if (job.kept.empty() || job.source.settings.keep_bytes() > 0) return;
-    throw Error(ErrorCode::bad_setting, "needs volumes that are kept", "kept",
-                "set `source.keep_gb` to the memory for them");
+    throw Error(ErrorCode::bad_setting, "needs kept volumes", "kept",
+                "set `source.keep_gb` to the memory for kept volumes");
 }
 
 // Checks early that the volumes can be written to the requested file, or sent to programs.
@@ -413,13 +413,12 @@ void check_can_go_out(const LiveJob& job, const VolumeGrid& grid) {
 void check(const LiveJob& job) {
     require_backend(job.backend);
     if (job.publishing == Publishing::rolling && !job.processed.empty()) {
-        throw Error(ErrorCode::bad_setting, "needs whole volumes", "processed", "leave out `rolling`");
+        throw Error(ErrorCode::bad_setting, "needs whole volumes", "processed", "remove `rolling`");
     }
     if (job.publishing == Publishing::rolling && job.link)
-        throw Error(ErrorCode::bad_setting, "needs whole volumes", "igtl", "leave out `rolling`");
+        throw Error(ErrorCode::bad_setting, "needs whole volumes", "igtl", "remove `rolling`");
     if (!job.shifts.empty() && !job.tissue.registration_display.shown && !job.link) {
-        throw Error(ErrorCode::bad_setting, "needs volumes that are stabilised", "shifts",
-                    "set `registration.shown` to true");
+        throw Error(ErrorCode::bad_setting, "needs stabilised volumes", "shifts", "set `registration.shown` to true");
     }
     FileNames inputs = job.made_from;
     add_files_of_view(job.view, inputs);
@@ -429,7 +428,7 @@ void check(const LiveJob& job) {
     if (!job.shifts.empty()) check_can_be_written(job.shifts);
     if (job.picture.empty()) return;
     if (lower_ending(job.picture) != ".png") {
-        throw Error(ErrorCode::bad_setting, "pictures are written as PNG", job.picture.string(), "name it *.png");
+        throw Error(ErrorCode::bad_setting, "images are written as PNG", job.picture.string(), "name it *.png");
     }
     check_can_be_written(job.picture);
 }

@@ -19,21 +19,21 @@ namespace echolux {
 
 void LiveRing::require_built() const {
     if (slots) return;
-    throw Error(ErrorCode::device, "the graphics and compute devices could not be set up again " + failure,
-                "volume path", "start again, or choose `backend` cpu");
+    throw Error(ErrorCode::device, "the graphics and compute devices could not be restarted " + failure, "volume path",
+                "restart, or choose `backend` cpu");
 }
 
 std::string recent_line(const LiveSlots& slots, std::int64_t keep_bytes, const std::string& why_none) {
     const double gb = 1e-9 * static_cast<double>(slots.slot_bytes);
     if (slots.kept > 0) {
-        return fmt::format("the last {} are kept in {:.3g} GB of memory",
+        return fmt::format("keeping the last {} in {:.3g} GB of memory",
                            plural(static_cast<std::int64_t>(slots.kept), "volumes"),
                            gb * static_cast<double>(slots.kept));
     }
-    if (!why_none.empty()) return "no volumes are kept: " + why_none;
-    return fmt::format("no volumes are kept: one takes {:.3g} GB; {}", gb,
+    if (!why_none.empty()) return "cannot keep volumes: " + why_none;
+    return fmt::format("cannot keep volumes: one takes {:.3g} GB; {}", gb,
                        keep_bytes < slots.slot_bytes ? "raise `source.keep_gb` or make volumes smaller"
-                                                     : "not as much memory is free; make volumes smaller");
+                                                     : "not enough memory is free; make volumes smaller");
 }
 
 // ---- Feeder
@@ -153,7 +153,7 @@ LiveFeeder::CreatedSlots LiveFeeder::slots_for(const Reconstructor& coming, cons
 
 void LiveFeeder::report_recent(const std::string& why_none, bool had_some) {
     if (options_.keep_bytes <= 0) return;
-    const std::string gone = had_some ? "; those of another shape are gone" : "";
+    const std::string gone = had_some ? "; volumes of another size were discarded" : "";
     const std::string line = recent_line(*live_.slots, options_.keep_bytes, why_none);
     const std::scoped_lock lock(report_mutex_);
     news_.push_back({line + gone, live_.slots->kept == 0, "kept"});
@@ -423,13 +423,13 @@ std::string LiveFeeder::remark_on(const std::vector<DeviceId>& gpus, const Rende
                            plural(far, "GPUs"), renderer.device_name());
     }
     const bool takes_part = std::ranges::find(gpus, draws) != gpus.end();
-    return takes_part ? "" : renderer.device_name() + " draws alone: voxels are copied to it";
+    return takes_part ? "" : renderer.device_name() + " renders alone: voxels are copied to it";
 }
 
 // Excludes one of several devices after an error, unless it is the drawing one. Slots and pictures stay as they are.
 bool LiveFeeder::replaces_reconstructor(const Error& error) {
     if (!reconstructor_ || !reconstructor_->continues_after(error)) return false;
-    if (live_.slots->writer->settle({}) == SlotWriter::Settled::dead) return false;
+    if (live_.slots->writer->settle({}) == SlotWriter::SettleResult::dead) return false;
     postprocessor_.clear();
     in_flight_.clear();
     const std::vector<DeviceWork> devices = reconstructor_->device_work();
@@ -684,8 +684,8 @@ std::optional<VolumeDownload> LiveDisplay::begin_reading_volume() {
 std::optional<VolumeDownload> LiveDisplay::begin_reading_recent(const RecentHold& hold, std::uint64_t serial) {
     std::unique_lock lock = waiting();
     if (!hold.is_of(live_.ring))
-        throw Error(ErrorCode::output, "are gone, since volumes have taken another shape", "kept volumes",
-                    "save them before such settings change");
+        throw Error(ErrorCode::output, "were discarded when the volume size changed", "kept volumes",
+                    "save them before changing the size of volumes");
     return read_slots(
         std::move(lock), [&](Reading& reading) { return coming_of(reading); }, serial);
 }
@@ -746,15 +746,15 @@ std::optional<DisplayState> LiveDisplay::shown() {
     });
 }
 
-std::optional<FollowedVolume> LiveDisplay::follow(const View& view, double now_s, std::size_t pane) {
+std::optional<PaneContent> LiveDisplay::follow(const View& view, double now_s, std::size_t pane) {
     if (has_flow()) look_at_flow();
     return read_slots(at_once(), [&](Reading& reading) {
         View now_drawn = view;
         // The shape of the volume has changed, and its heights will be set with the next update.
         if (has_height_maps(view) && !live_.has_heights) now_drawn.heights_cut = false;
         const ReadTicket::Part& newest = reading.ticket.newest;
-        return FollowedVolume{live_.renderer.follow(now_drawn, now_s, pane, reading.slots()), newest.stamp,
-                              reading.is_whole(live_.grid)};
+        return PaneContent{live_.renderer.follow(now_drawn, now_s, pane, reading.slots()), newest.stamp,
+                           reading.is_whole(live_.grid)};
     });
 }
 

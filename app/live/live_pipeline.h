@@ -255,8 +255,8 @@ struct DisplayState {
 };
 
 // Picture of a pane that follows its view, and its content.
-struct FollowedVolume {
-    FollowedPicture picture;
+struct PaneContent {
+    PanePicture picture;
     VolumeStamp stamp;
     bool is_whole = false;
 };
@@ -297,7 +297,7 @@ class LiveDisplay {
 
     // Returns the picture of a pane, drawn by Renderer::follow(); new volumes are shown at once. std::nullopt before
     // the first volume, or while slots are being replaced: keep using the previous result. Never waits.
-    std::optional<FollowedVolume> follow(const View& view, double now_s, std::size_t pane);
+    std::optional<PaneContent> follow(const View& view, double now_s, std::size_t pane);
 
     // Query the volume shown, like the functions of the renderer. std::nullopt also in the cases of follow().
     std::optional<Probe> probe(const View& view, std::int64_t x, std::int64_t y);

@@ -148,7 +148,7 @@ void make_fit(Volume& volume, const VolumeGrid& grid) {
     volume.grid = grid;
     const auto bytes = index(grid.bytes());
     if (volume.voxels.size() == bytes) return;
-    require_memory(grid.bytes(), "a volume between reconstruction and display", "take a smaller volume");
+    require_memory(grid.bytes(), "a volume between reconstruction and display", "use a smaller volume");
     volume.voxels.assign(bytes, std::byte{});
 }
 
@@ -182,7 +182,7 @@ class LivePostprocessor::Cancelling : public SilentProgress {
     Cancelling(std::mutex& mutex, const QueuedVolume& queued) : mutex_(mutex), queued_(queued) {}
     void advance(std::int64_t) override {
         const std::scoped_lock lock(mutex_);
-        if (queued_.is_abandoned) throw Error(ErrorCode::cancelled, "is not wanted any more", "volume");
+        if (queued_.is_abandoned) throw Error(ErrorCode::cancelled, "is no longer needed", "volume");
     }
 
   private:
@@ -358,7 +358,7 @@ LivePostprocessor::QueuedVolume* LivePostprocessor::next() {
 void LivePostprocessor::show(QueuedVolume& queued, const GpuPostprocessor::Write& write) {
     {
         const std::scoped_lock lock(mutex_);
-        if (queued.is_abandoned) throw Error(ErrorCode::cancelled, "is not wanted any more", "volume");
+        if (queued.is_abandoned) throw Error(ErrorCode::cancelled, "is no longer needed", "volume");
         queued.is_showing = true;
     }
     show_(queued.stamp, write);

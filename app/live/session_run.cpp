@@ -103,7 +103,8 @@ std::string volume_name(std::int64_t number) {
 void check_processed_folder(const std::filesystem::path& folder) {
     if (folder.empty()) return;
     if (is_volume_name(folder)) {
-        throw Error(ErrorCode::bad_setting, "is the name of a volume: processed volumes go into a folder, a file each",
+        throw Error(ErrorCode::bad_setting,
+                    "is the name of a volume: processed volumes are written to a folder, one file each",
                     folder.string(), "name a folder");
     }
     std::error_code problem;
@@ -111,8 +112,8 @@ void check_processed_folder(const std::filesystem::path& folder) {
         throw Error(ErrorCode::output, "is not a folder", folder.string(), "name a folder");
     for (std::filesystem::directory_iterator at(folder, problem), end; !problem && at != end; at.increment(problem)) {
         if (!is_volume_name(at->path())) continue;
-        throw Error(ErrorCode::output, "holds volumes already, which would be mixed with the new ones", folder.string(),
-                    "name a new folder");
+        throw Error(ErrorCode::output, "already contains volumes, which would be mixed with the new ones",
+                    folder.string(), "name a new folder");
     }
 }
 
@@ -270,9 +271,10 @@ const std::vector<Stat<PictureStats>>& describe_stats<PictureStats>() {
     using S = PictureStats;
     static const std::vector<Stat<S>> all = joined_stats<S>({
         statistic<S>("pictures", &S::pictures, "pictures", "finished"),
-        statistic<S>("volumes", &S::volumes, "volumes", "shown whole"),
-        statistic<S>("out_of_order", &S::out_of_order, "pictures", "that showed an older volume than the one before"),
-        statistic<S>("pictures_per_s", &S::pictures_per_s, "1/s", "mean rate while something changed"),
+        statistic<S>("volumes", &S::volumes, "volumes", "displayed completely"),
+        statistic<S>("out_of_order", &S::out_of_order, "pictures",
+                     "that showed an older volume than the previous image"),
+        statistic<S>("pictures_per_s", &S::pictures_per_s, "1/s", "mean rate while the view or volume changed"),
         part("drawing", &S::drawing),
     });
     return all;
@@ -285,7 +287,7 @@ const std::vector<Stat<DisplayReport>>& describe_stats<DisplayReport>() {
         part("ring", &S::ring),
         part("pictures", &S::pictures),
         statistic<S>("bytes_read_back", &S::bytes_read_back, "bytes",
-                     "of pictures and voxels that left the graphics device"),
+                     "of images and voxels read back from the graphics device"),
     });
     return all;
 }
@@ -295,7 +297,8 @@ const std::vector<Stat<RecentVolumesReport>>& describe_stats<RecentVolumesReport
     using S = RecentVolumesReport;
     static const std::vector<Stat<S>> all = joined_stats<S>({
         statistic<S>("volumes", &S::volumes, "volumes", "written"),
-        statistic<S>("bytes_read_back", &S::bytes_read_back, "bytes", "that left the graphics device for the file"),
+        statistic<S>("bytes_read_back", &S::bytes_read_back, "bytes",
+                     "read back from the graphics device for the file"),
     });
     return all;
 }
@@ -353,7 +356,7 @@ std::string text_of(const std::vector<DeviceWork>& devices) {
             100.0 * static_cast<double>(one.blocks) / static_cast<double>(std::max<std::int64_t>(1, all)),
             one.link_s / blocks, one.waiting_s / blocks, one.kernels_s / blocks, one.copy_s / blocks,
             one.transfer_path.empty() ? "" : ", ", one.transfer_path,
-            one.failure.empty() ? "" : "; left out: " + one.failure);
+            one.failure.empty() ? "" : "; not used: " + one.failure);
     }
     return text;
 }
@@ -389,7 +392,7 @@ std::optional<Error> run_error_of(const LiveReport& report) {
     if (!report.failure.empty()) return because(ErrorCode::device, report.failure);
     const bool is_empty = s.arrived.blocks == 0 || (recorder && recorder->blocks == 0);
     if (is_empty && !report.was_cut_short) {
-        return because(ErrorCode::output, recorder ? "nothing came that could be recorded" : "no spectra came",
+        return because(ErrorCode::output, recorder ? "nothing was recorded" : "no spectra arrived",
                        "check the trigger and the cable, or let it run longer");
     }
     const std::int64_t missing = recorder ? recorder->missing_blocks + recorder->refused_blocks : 0;
@@ -398,7 +401,7 @@ std::optional<Error> run_error_of(const LiveReport& report) {
                        singular_or_plural(missing, "block is", "blocks are") + " missing in the recording");
     if (recorder && recorder->lost_b_scans > 0) {
         return because(ErrorCode::output,
-                       singular_or_plural(recorder->lost_b_scans, "B-scan", "B-scans") + " never came",
+                       singular_or_plural(recorder->lost_b_scans, "B-scan", "B-scans") + " never arrived",
                        "check the line rate, the cable and the source's buffers");
     }
     if (recorder && recorder->interruptions > 0) {
@@ -467,7 +470,7 @@ std::string text_of(const LiveReport& report) {
     const double seconds = std::max(s.seconds, 1e-9);
     std::string text = fmt::format("{}, {:.1f} s{}\n", report.source, s.seconds,
                                    report.was_cut_short ? ", interrupted " + where_interrupted(report) : "");
-    text += fmt::format("acquired     {}, {} ({:.0f} a second), {}; {} lost by the source\n",
+    text += fmt::format("acquired     {}, {} ({:.0f} per second), {}; {} lost by the source\n",
                         plural(s.arrived.volumes, "volumes"), plural(s.arrived.a_scans, "A-scans"),
                         static_cast<double>(s.arrived.a_scans) / seconds, plural(s.arrived.blocks, "blocks"),
                         s.arrived.lost_blocks);
@@ -476,19 +479,19 @@ std::string text_of(const LiveReport& report) {
                             1e-6 * static_cast<double>(report.recorder->bytes), report.recorder->missing_blocks);
     }
     if (report.backend_description.empty()) return text;
-    text += fmt::format("processed    {}, {} ({:.0f} a second), load {:.0f} %: {}\n",
+    text += fmt::format("processed    {}, {} ({:.0f} per second), load {:.0f} %: {}\n",
                         plural(s.finished_volumes, "volumes"), plural(s.fed_lines, "A-scans"),
                         static_cast<double>(s.fed_lines) / seconds, 100 * s.load, report.backend_description);
     text += text_of(report.devices);
-    text += fmt::format("left out     {} overtaken by newer ones, {} incomplete, {} without a slot, {} failed\n",
+    text += fmt::format("skipped      {} (display too slow), {} (incomplete), {} (no free buffer), {} (failed)\n",
                         plural(s.queue.overtaken_volumes, "volumes"), s.queue.incomplete_volumes, s.dropped_volumes,
                         s.failed_volumes);
     if (report.display) {
         const PictureStats& shown = report.display->pictures;
         text +=
-            fmt::format("shown        {} in {} ({:.1f} a second), {} out of order\n", plural(shown.volumes, "volumes"),
-                        plural(shown.pictures, "pictures"), shown.pictures_per_s, shown.out_of_order);
-        text += fmt::format("latency      last block to picture: {}\n", latency_text(s.shown));
+            fmt::format("displayed    {}, {} ({:.1f} frames/s), {} out of order\n", plural(shown.volumes, "volumes"),
+                        plural(shown.pictures, "frames"), shown.pictures_per_s, shown.out_of_order);
+        text += fmt::format("latency      last block to displayed frame: {}\n", latency_text(s.shown));
     }
     if (report.display && report.display->ring.max_kept > 0) {
         const RingStatistics& ring = report.display->ring;
@@ -501,22 +504,21 @@ std::string text_of(const LiveReport& report) {
     if (report.tissue) {
         const TissueStats& done = *report.tissue;
         const auto volumes = static_cast<double>(std::max<std::int64_t>(1, done.volumes));
-        text +=
-            fmt::format("tissue       {} stabilised, {} filtered, {} shown as they were, {} skipped; {:.1f} ms each\n",
-                        plural(done.stabilised, "volumes"), done.filtered, done.as_it_was, done.skipped,
-                        1e3 * done.work_s / volumes);
+        text += fmt::format("tissue       {} stabilised, {} filtered, {} unprocessed, {} skipped; {:.1f} ms each\n",
+                            plural(done.stabilised, "volumes"), done.filtered, done.as_it_was, done.skipped,
+                            1e3 * done.work_s / volumes);
         if (done.b_scans > 0)
-            text += fmt::format("             {} of {} have a place, {} in saccades\n", done.b_scans_used,
+            text += fmt::format("             {} of {} registered, {} in saccades\n", done.b_scans_used,
                                 ::echolux::plural(done.b_scans, "B-scans"), done.saccades);
     }
     if (report.processed) {
-        text += fmt::format("written      {}, {:.1f} MB; {} left out; read back in {:.2f} s, written in {:.2f} s\n",
+        text += fmt::format("written      {}, {:.1f} MB; {} skipped; read back in {:.2f} s, written in {:.2f} s\n",
                             plural(report.processed->volumes, "volumes"),
                             1e-6 * static_cast<double>(report.processed->bytes), report.processed->left_out,
                             report.processed->read_back_s, report.processed->write_s);
     }
     if (report.linked) {
-        text += fmt::format("sent         {}, {:.1f} MB in all, by OpenIGTLink; {} left out for newer ones\n",
+        text += fmt::format("sent         {}, {:.1f} MB in all, by OpenIGTLink; {} replaced by newer ones\n",
                             plural(report.linked->volumes, "volumes"), 1e-6 * static_cast<double>(report.linked->bytes),
                             report.linked->left_out);
     }
@@ -635,7 +637,7 @@ void watch(const AcquisitionJob& job, Session& session, Progress& progress, Even
     }
     session.stop();
     if (!drained(session, how_far))
-        events.note({session.stats().seconds, true, "what was acquired last is not reconstructed"});
+        events.note({session.stats().seconds, true, "the last acquired blocks were not reconstructed"});
 }
 
 // Like watch(), but always ends the session properly. Returns the exception to rethrow afterwards, or nullptr.

@@ -169,7 +169,7 @@ std::unique_ptr<MovieVolumes> movie_volumes(const VolumeSource& source, bool thr
     if (!holds_volumes(source.input)) return std::make_unique<ScanVolumes>(open_scan(source.input, source.settings));
     if (source.settings.empty()) return std::make_unique<SeriesVolumes>(source.input);
     throw Error(ErrorCode::bad_setting, "has no effect on a volume file", source.settings.front(),
-                "give the scan instead, or leave the setting out");
+                "open the scan instead, or remove the setting");
 }
 
 }  // namespace

@@ -68,22 +68,23 @@ std::vector<std::string> missing_of(const Scan& scan, const VolumeGrid& grid) {
     std::vector<std::string> missing;
     const bool mapped =
         !calibration.k_positions.empty() || !calibration.wavelengths_nm.empty() || !calibration.k_polynomial.empty();
-    if (!mapped) missing.emplace_back("k map: spectra are taken as linear in k (calibration.wavelengths or k_map)");
+    if (!mapped)
+        missing.emplace_back("k map: spectra are assumed to be linear in k (calibration.wavelengths or k_map)");
     if (grid.spacing_um[0] == 0) {
         missing.emplace_back("depth scale: depth is in bins (calibration.wavelengths or depth_pitch_um)");
     }
     if (scan.geometry.spacing_a_um == 0 || scan.geometry.spacing_b_um == 0) {
-        missing.emplace_back("lateral spacing: proportions are guessed (scan.spacing_a_um, scan.spacing_b_um)");
+        missing.emplace_back("lateral spacing unknown; aspect ratio assumed (scan.spacing_a_um, scan.spacing_b_um)");
     }
     if (chosen_background(scan.recipe, calibration) == Background::frame_mean) {
         missing.emplace_back(
-            "background: the mean of each B-scan is taken, which removes flat objects "
+            "background: the mean of each B-scan is subtracted, which removes flat objects "
             "(calibration.background)");
     }
     const KGrid grid_of_k = k_grid(calibration, scan.geometry.samples);
     const std::vector<double> theta = dispersion_phase(scan.recipe, calibration, grid_of_k);
     const bool dispersed = std::any_of(theta.begin(), theta.end(), [](double phase) { return phase != 0; });
-    if (!dispersed) missing.emplace_back("dispersion: none is compensated (calibration.dispersion or recipe.a2_rad)");
+    if (!dispersed) missing.emplace_back("dispersion: not compensated (calibration.dispersion or recipe.a2_rad)");
     if (scan.geometry.line_rate_hz == 0) missing.emplace_back("line rate: velocities stay in rad (scan.line_rate_hz)");
     return missing;
 }
@@ -106,7 +107,7 @@ std::vector<Fact> scan_facts(const Scan& scan) {
             {"samples", geometry.samples, "", ""},
             {"lines", geometry.lines_per_b_scan() * geometry.frames_per_volume() * geometry.volumes, "", ""},
             {"volumes", geometry.volumes, "",
-             further > 0 ? fmt::format("the file holds {} more, see scan.volumes and scan.b_scans", further) : ""},
+             further > 0 ? fmt::format("the file contains {} more, see scan.volumes and scan.b_scans", further) : ""},
             {"depth is", geometry.refractive_index > 1 ? "geometric" : "optical, in air", "",
              fmt::format("n = {}", geometry.refractive_index)}};
 }
@@ -130,7 +131,7 @@ void describe_file_values(BoundField& field, const Scan& scan) {
 std::vector<Fact> warning_of(const Scan& scan) {
     const bool is_running = scan.recording.was_cut() && is_being_recorded(scan.path);
     const std::string text =
-        is_running ? "recording is still running: only the blocks on disk are shown" : lack_of(scan.recording);
+        is_running ? "recording is still running: showing only the blocks on disk" : lack_of(scan.recording);
     if (text.empty()) return {};
     return {{"warning", text, "", ""}};
 }
@@ -214,8 +215,8 @@ Description described_volume(const std::filesystem::path& path) {
         description.facts.push_back({"maximum", max * grid.scale + grid.offset, grid.unit, remark});
     }
     if (grid.quantity == "reflectivity") {
-        description.facts.push_back({"shown", std::string("by the fourth root of its values, as the instrument does"),
-                                     "", "figures and view.preset = automatic"});
+        description.facts.push_back({"shown", std::string("as the fourth root of its values, as on the instrument"), "",
+                                     "figures and view.preset = automatic"});
     }
     for (const auto& [key, value] : file.header().provenance) description.facts.push_back({key, value, "", ""});
     return description;
@@ -239,8 +240,8 @@ Description described_picture(const std::filesystem::path& path) {
     description.kind = "picture";
     const PictureTexts texts = picture_texts(path);
     if (texts.empty()) {
-        throw Error(ErrorCode::bad_file, "is a picture without a record of how it was made", path.string(),
-                    "only pictures saved by Echolux carry one");
+        throw Error(ErrorCode::bad_file, "is an image without a record of its settings", path.string(),
+                    "only images saved by Echolux have one");
     }
     for (const auto& [name, text] : texts) {
         if (name == text_pixels) description.facts.push_back({name, text, "", "fingerprint: 64-bit FNV-1a"});
@@ -276,7 +277,7 @@ Description described(const std::filesystem::path& path, const std::vector<std::
     if (describe == nullptr) return described_scan(path, assignments);
     if (!assignments.empty()) {
         throw Error(ErrorCode::bad_setting, "has no effect on a volume file",
-                    path.string() + ", " + assignments.front(), "give the scan instead, or leave the setting out");
+                    path.string() + ", " + assignments.front(), "open the scan instead, or remove the setting");
     }
     return describe(path);
 }
@@ -313,7 +314,7 @@ constexpr double surely = 0.8;  // likeness of a certain guess
 
 std::string how_sure(double likeness) {
     constexpr double perhaps = 0.5;
-    return likeness > surely    ? "which spectra of one object are"
+    return likeness > surely    ? "as spectra of one object are"
            : likeness > perhaps ? "so it is likely"
                                 : "so it is a guess";
 }
@@ -323,23 +324,23 @@ std::string reasons(const std::vector<RawGuess>& guesses, const std::vector<std:
                     std::uintmax_t file_bytes) {
     const RawGuess& best = guesses.front();
     std::string text =
-        "# A guess from the bytes of the file, to be checked on a picture of it:\n"
-        "# reconstruct this scan, and look whether tissue looks like tissue.\n#\n";
+        "# Estimated from the bytes of the file. Reconstruct a B-scan and check that\n"
+        "# it looks plausible.\n#\n";
     for (const std::string& doubt : doubts) text += "# Uncertain: " + doubt + "\n";
     if (!doubts.empty()) text += "#\n";
-    text += fmt::format("# {}: neighbouring samples are smooth when read like this (correlation {:.2f})\n",
+    text += fmt::format("# {}: neighbouring samples are smooth in this format (correlation {:.2f})\n",
                         samples_text(best), best.smoothness);
     text += fmt::format("# samples = {}: lines of this length are alike (correlation {:.2f}), {}\n", best.samples,
                         best.likeness, how_sure(best.likeness));
     const char* why = best.frame_offset_bytes > 0
-                          ? "with a header before each so many, the lines of all B-scans lie on each other"
+                          ? "with a header after this number of lines, the lines of all B-scans match"
                           : "neighbouring B-scans of this width resemble each other most";
     text += fmt::format("# a_scans = {}: {}\n", best.a_scans, why);
     const std::int64_t lines = best.a_scans * best.b_scans;
     text += fmt::format("# b_scans = {}: the remainder of {} in {}\n", best.b_scans, plural(lines, "lines"),
                         plural(file_bytes, "bytes"));
     if (best.offset_bytes > 0) {
-        text += fmt::format("# offset_bytes = {}: bytes at the beginning that are not lines\n", best.offset_bytes);
+        text += fmt::format("# offset_bytes = {}: bytes before the first line\n", best.offset_bytes);
     }
     if (best.frame_offset_bytes > 0) {
         text += fmt::format("# frame_offset_bytes = {}: the header of each B-scan\n", best.frame_offset_bytes);
@@ -386,7 +387,7 @@ std::vector<std::string> doubts_about(const std::vector<RawGuess>& guesses, cons
     const RawName name = parsed_raw_name(file_name);
     if (!name.allows(best.sample_format, best.byte_order)) {
         const RawGuess stated{name.format.value_or(best.sample_format), name.order.value_or(best.byte_order)};
-        doubts.push_back(fmt::format("the name of the file says {}, its bytes look like {}", samples_text(stated),
+        doubts.push_back(fmt::format("the file name indicates {}, its bytes look like {}", samples_text(stated),
                                      samples_text(best)));
     }
     if (best.likeness < surely)
@@ -408,7 +409,7 @@ ScanProposal proposed_scan(const std::filesystem::path& raw, const std::string& 
         Scan scan;
         describe_unp(raw, scan);
         scan.file.file = file;
-        return {fmt::format("# As {} says.\n\n", xml_of_unp(raw).filename().string()) + scan_toml(scan)};
+        return {fmt::format("# From {}.\n\n", xml_of_unp(raw).filename().string()) + scan_toml(scan)};
     }
     refuse_known_format(raw);
     const std::vector<RawGuess> guesses = guess_raw(raw);

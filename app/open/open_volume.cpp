@@ -62,7 +62,7 @@ OpenedVolume open_volume(const std::filesystem::path& path, const std::vector<st
     if (is_scan_name(path)) {
         Reconstruction reconstruction(open_scan(path, settings));
         if (reconstruction.grid(part).type == VoxelType::complex64) {
-            throw Error(ErrorCode::bad_setting, "a picture cannot show complex voxels", "recipe.quantity",
+            throw Error(ErrorCode::bad_setting, "an image cannot show complex voxels", "recipe.quantity",
                         "choose db, intensity or amplitude");
         }
         FlowedVolume made = reconstruction.run_with_flow(part, progress);
@@ -71,7 +71,7 @@ OpenedVolume open_volume(const std::filesystem::path& path, const std::vector<st
     }
     if (!settings.empty()) {
         throw Error(ErrorCode::bad_setting, "has no effect on a volume file", settings.front(),
-                    "give the scan instead, or leave the setting out");
+                    "open the scan instead, or remove the setting");
     }
     return {time_point_of(path, part.volume), {}, {}, {}, {}, {}};
 }
@@ -197,8 +197,8 @@ FileKind kind_of_toml(const std::filesystem::path& path) {
     if (sections.contains("scan")) return FileKind::view_source;
     if (sections == std::set<std::string, std::less<>>{"transfer"}) return FileKind::transfer;
     if (sections.contains("view") || std::ranges::any_of(sections, is_recipe_section)) return FileKind::preset;
-    throw Error(ErrorCode::bad_file, "has none of the sections of Echolux", path.string(),
-                "[scan] describes spectra, [session] a session, [view] how something looks, [transfer] a transfer "
+    throw Error(ErrorCode::bad_file, "has no section that Echolux knows", path.string(),
+                "[scan] describes spectra, [session] a session, [view] a view, [transfer] a transfer "
                 "function");
 }
 
@@ -226,7 +226,7 @@ FileKind kind_of_file(std::filesystem::path& path) {
     }
     if (is_octproz_scan(path)) return FileKind::view_source;
     throw Error(
-        ErrorCode::bad_file, "is not a kind of file that Echolux can open", path.string(),
+        ErrorCode::bad_file, "is not a file that Echolux can open", path.string(),
         "volumes (.nrrd .nii .tif .mha .h5 .zarr .npy .dcm .oct .vol .mat ...), folders of them or of pictures, scans "
         "and sessions (.toml), raw spectra (.raw .bin .dat), pictures saved by Echolux (.png), transfer functions "
         "(.toml .json)");

@@ -47,7 +47,7 @@ struct Scale {
 Rows rows_of(const std::string& name, const Volume& volume) {
     if (name == "surface") return tissue_surface(volume);
     if (name.starts_with("layers:")) {
-        throw Error(ErrorCode::bad_setting, "is a surface that was found in the window, and in no file", name,
+        throw Error(ErrorCode::bad_setting, "is a surface that was found in the window and is not in a file", name,
                     "choose \"surface\", or a height map");
     }
     Rows rows = read_heights(name, volume.grid.a_scans, volume.grid.b_scans);
@@ -140,7 +140,7 @@ std::vector<TissueLabel> read_labels(const std::filesystem::path& path) {
         labels.push_back(label_of(table, path.string()));
         if (ids.insert(labels.back().id).second) continue;
         throw Error(ErrorCode::bad_setting, fmt::format("there are two labels {}", labels.back().id),
-                    path.string() + ", id", "give each label a number of its own");
+                    path.string() + ", id", "give each label its own number");
     }
     return labels;
 }
@@ -166,7 +166,7 @@ std::shared_ptr<const ChannelVoxels> voxels_of_channel(const std::string& file) 
     auto volume = std::make_shared<const Volume>(read_volume(file));
     if (volume->grid.type == VoxelType::complex64 || volume->grid.type == VoxelType::phasor8) {
         throw Error(ErrorCode::bad_setting, "a channel cannot show complex voxels", file,
-                    "give a volume of real values, or show it as `flow`");
+                    "use a volume of real values, or show it as `flow`");
     }
     return std::make_shared<const ChannelVoxels>(
         ChannelVoxels{file, file_hash(file), volume->grid, volume->voxels.data(), volume});
@@ -195,8 +195,8 @@ void add_channel(Channels& channels, const std::string& text) {
     const auto free =
         std::ranges::find_if(channels.channels, [](const Channel& channel) { return channel.file.empty(); });
     if (free == channels.channels.end()) {
-        throw Error(ErrorCode::bad_setting, "is one too many: three volumes at most are seen together with the first",
-                    "channel " + text, "leave one out");
+        throw Error(ErrorCode::bad_setting, "is one too many: at most three volumes can be overlaid", "channel " + text,
+                    "remove one");
     }
     const std::size_t colon = text.rfind(':');
     std::error_code problem;
@@ -222,7 +222,7 @@ void check_channels_of(const View& view, const VolumeGrid& grid, const std::stri
     check_channels(view, grid, name);
     if (view.flatten.empty() || std::ranges::none_of(view.channels, &Channel::is_seen)) return;
     throw Error(ErrorCode::bad_setting, "channels cannot be flattened", "view.flatten, view.channel_2_file",
-                "leave out the channels, or leave out view.flatten");
+                "remove the channels or view.flatten");
 }
 
 // ---- Showing
@@ -239,7 +239,7 @@ void warn_of_no_surface(OpenedVolume& opened, const View& view) {
     const double greatest = std::max(min * grid.scale, max * grid.scale) + grid.offset;
     if (view.isovalue <= greatest) return;
     opened.warnings.push_back(fmt::format(
-        "no surface is seen: view.isovalue is {:g}, the greatest value of the volume {:g}", view.isovalue, greatest));
+        "no surface is visible: view.isovalue is {:g}, the max value of the volume {:g}", view.isovalue, greatest));
 }
 
 // Warns if the slice plane is outside the volume.
@@ -253,7 +253,7 @@ void warn_of_plane_outside(OpenedVolume& opened, const View& view) {
     const double reach = 0.5 * glm::dot(glm::abs(normal), extent);
     if (std::abs(view.plane_offset_um) <= reach + 0.5 * view.slab_um) return;
     opened.warnings.push_back(
-        fmt::format("nothing is seen: view.plane_offset_um is {:g}, and the volume reaches from {:.4g} to {:.4g}",
+        fmt::format("nothing is visible: view.plane_offset_um is {:g}, but the volume extends from {:.4g} to {:.4g}",
                     view.plane_offset_um, -reach, reach));
 }
 
@@ -267,11 +267,11 @@ void warn_of_empty_slab(OpenedVolume& opened, const View& view) {
     const bool is_below = view.top_from.empty() && view.top_um >= last;
     if (is_above || is_below) {
         opened.warnings.push_back(fmt::format(
-            "nothing is seen: {} is {:g}, and the volume reaches from {:.4g} to {:.4g} um below zero delay",
+            "nothing is visible: {} is {:g}, but the volume extends from {:.4g} to {:.4g} um below zero delay",
             is_above ? "view.bottom_um" : "view.top_um", is_above ? view.bottom_um : view.top_um, first, last));
     } else if (view.top_from == view.bottom_from && view.top_um >= view.bottom_um) {
-        opened.warnings.push_back(fmt::format("nothing is seen: view.top_um is {:g}, and view.bottom_um only {:g}",
-                                              view.top_um, view.bottom_um));
+        opened.warnings.push_back(fmt::format(
+            "nothing is visible: view.top_um is {:g}, but view.bottom_um is only {:g}", view.top_um, view.bottom_um));
     }
 }
 

@@ -34,7 +34,7 @@ struct Attenuation {
                                         [&] { return attenuation_of(*volume, attenuation, stats, context.progress); });
         seconds = seconds_since(start);
         if (stats.known == 0) {
-            throw Error(ErrorCode::bad_setting, "nothing stands out from the noise, so no attenuation was found",
+            throw Error(ErrorCode::bad_setting, "no signal exceeds the noise, so no attenuation was found",
                         input.name(), "look at it with `render`, or set attenuation.noise_floor_db");
         }
         warn(context, volume->grid);

@@ -291,7 +291,7 @@ std::string CalibrateDispersion::text_of_result() const {
         text +=
             fmt::format("# second best: a2 {:.1f} rad, entropy {:.4f}\n", found.rival->a2_rad, found.rival->entropy);
     if (found.a2_of_halves_rad) {
-        text += fmt::format("# a2 of the nearer half of the power {:.1f} rad, of the farther {:.1f} rad\n",
+        text += fmt::format("# a2 from the shallower / deeper half of the signal: {:.1f} / {:.1f} rad\n",
                             (*found.a2_of_halves_rad)[0], (*found.a2_of_halves_rad)[1]);
     }
     if (found.fixed_lines > 0)

@@ -122,8 +122,8 @@ std::string text_of(const MirrorCalibration& found, const OperationOutput& k_map
     std::string text;
     for (const std::size_t m : {0U, 1U}) {
         text += fmt::format(
-            "mirror {}: bin {:.2f}, width {:.2f} bins as recorded, {:.2f} with the k map, {:.2f} compensated; a2 "
-            "{:.2f} rad\n",
+            "mirror {}: bin {:.2f}, FWHM {:.2f} bins raw, {:.2f} after k-linearisation, {:.2f} after dispersion "
+            "compensation; a2 {:.2f} rad\n",
             m + 1, found.bin[m], found.fwhm_before[m], found.fwhm_mapped[m], found.fwhm[m], found.a2_of_each_rad[m]);
     }
     const double um = found.depth_pitch_um;

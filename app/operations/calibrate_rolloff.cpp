@@ -102,7 +102,7 @@ FigurePanel fall_off_panel(const RollOffResult& found, const PlotScale& scale) {
     panel.curves.push_back({"mirrors", depths, levels, plot_colours::blue, CurveLook::spots});
     panel.aspect = 2.5;
     const std::string unit = scale.unit.empty() ? "bins" : scale.unit;
-    panel.heading = found.six_db_bin ? fmt::format("6 dB are lost at {:.4g} {} {}", *found.six_db_bin * scale.of_bin,
+    panel.heading = found.six_db_bin ? fmt::format("6 dB roll-off at {:.4g} {} {}", *found.six_db_bin * scale.of_bin,
                                                    unit, found.extrapolation(scale.of_bin, unit))
                                      : "Mirrors over depth";
     panel.across = axis_across(scale.label, scale.unit, {0, range});
@@ -365,7 +365,7 @@ void warn_of_outliers(RollOffResult& found, const std::vector<Outlier>& outliers
     const auto share = others.share_at_loss(6);
     found.warnings.push_back(
         fmt::format("without {}: {}, residual of the fit {:.2f} dB rms", outliers.size() > 1 ? "them" : "it",
-                    share ? "6 dB are lost at " + depth_text(found, *share * static_cast<double>(found.bins))
+                    share ? "6 dB roll-off at " + depth_text(found, *share * static_cast<double>(found.bins))
                           : std::string("6 dB are not lost within the range"),
                     others.rms_db));
 }
@@ -429,10 +429,10 @@ std::string line_of_fall_off(const RollOffResult& found) {
     std::string text;
     if (found.six_db_bin) {
         const std::string extrapolation = found.extrapolation(of_bin, unit);
-        text = fmt::format("6 dB are lost at {:.1f} {}{}{}", *found.six_db_bin * of_bin, unit,
+        text = fmt::format("6 dB roll-off at {:.1f} {}{}{}", *found.six_db_bin * of_bin, unit,
                            extrapolation.empty() ? "" : " ", extrapolation);
     } else {
-        text = fmt::format("less than 6 dB are lost within the range of {:.1f} {}",
+        text = fmt::format("roll-off below 6 dB within the range of {:.1f} {}",
                            static_cast<double>(found.bins) * of_bin, unit);
     }
     return text + fmt::format("; the fall-off ({}resolution {:.2f} samples) leaves {:.2f} dB rms",

@@ -25,7 +25,7 @@ struct Filter {
 
     std::int64_t looks = 1;
     double effective_looks = 1, seconds = 0;
-    BackendUsed used{};
+    SelectedBackend used{};
 
     static void describe(OperationParts<Filter>& parts);
 
@@ -89,7 +89,7 @@ struct Filter {
 };
 
 void Filter::describe(OperationParts<Filter>& parts) {
-    parts.info.summary = "Less speckle in a volume; the mean of several looks";
+    parts.info.summary = "Reduce speckle, or average several volumes";
     parts.info.details =
         "Filters work on linear power; voxels without a value stay so. Non-local means after C. Cuartas-Velez et al., "
         "Biomed. Opt. Express 9, 3354, 2018; bilateral filter after C. Tomasi and R. Manduchi, ICCV 1998. Several "

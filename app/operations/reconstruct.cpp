@@ -142,7 +142,7 @@ void Reconstruct::check_request() const {
                "add `b_scan` N or `en_face` Z0:Z1, or name a volume file");
     }
     if (!output.file.empty() && !png && makes_picture())
-        refuse("pictures are written as PNG", output.file.string(), "name it *.png");
+        refuse("images are written as PNG", output.file.string(), "name it *.png");
     if (!range.empty() && !makes_picture()) {
         refuse("applies to pictures only: a volume keeps all values", "range",
                "leave it out, or use `convert` with `type` u8 and `range` LOW:HIGH on the volume");

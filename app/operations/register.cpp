@@ -45,7 +45,7 @@ struct Register {
     std::int64_t b_scans = 0, saccades = 0;   // total numbers
     std::map<std::string, std::int64_t> reasons;
     double seconds = 0;
-    BackendUsed used{};
+    SelectedBackend used{};
 
     static void describe(OperationParts<Register>& parts);
     void run(Context& context);
@@ -228,7 +228,7 @@ class Registering {
     const VolumeGrid& grid() const { return grid_; }  // of the reference
     std::int64_t crosses() const { return settings_.crosses; }
     double seconds() const { return seconds_; }
-    const BackendUsed& used() const { return used_; }
+    const SelectedBackend& used() const { return used_; }
     bool is_quantity_known() const { return is_quantity_known_; }
 
     // Mean of all volumes.
@@ -283,7 +283,7 @@ class Registering {
         throw Error(
             ErrorCode::bad_setting,
             fmt::format("has {} across, the first volume has {}", plural(crosses, "B-scans"), settings_.crosses),
-            volumes_.name(number), "register volumes of one scan protocol");
+            volumes_.name(number), "register volumes of the same scan protocol");
     }
 
     PreparedPower prepared(PowerVolume volume) {
@@ -367,7 +367,7 @@ class Registering {
     static void require_some(const std::vector<RowShift>& rows, const std::string& file, const std::string& problem) {
         if (std::ranges::any_of(rows, &RowShift::is_valid)) return;
         throw Error(ErrorCode::bad_setting, problem, file.empty() ? std::string(at_registration) : file,
-                    "is it the same place of the same sample, and more than noise? Larger ranges may help");
+                    "check that both show the same position of the same sample; larger ranges may help");
     }
 
     void start_mean(const VolumeGrid& grid) {
@@ -419,7 +419,7 @@ class Registering {
     std::unique_ptr<RegisteredMean> mean_;
     std::vector<std::vector<RowShift>> rows_;
     double seconds_ = 0;
-    BackendUsed used_;
+    SelectedBackend used_;
 };
 
 // ---- Operation
@@ -446,7 +446,7 @@ void check_choice(const Register& asked, std::int64_t count) {
 
 void warn(Context& context, const Registering& made) {
     if (!made.is_quantity_known())
-        context.warn({"the volume does not say what its voxels hold; they are taken as intensities"});
+        context.warn({"the volume does not state the meaning of its voxels; they are taken as intensities"});
     if (!made.used().refusal.empty()) context.warn({made.used().refusal});
     for (std::size_t volume = 0; volume < made.rows().size(); ++volume) {
         const std::vector<RowShift>& rows = made.rows()[volume];
@@ -504,7 +504,7 @@ std::string Register::summary() const {
             others += fmt::format("{}{} {}", others.empty() ? " (" : ", ", number, reason);
     }
     if (!others.empty()) others += ")";
-    return fmt::format("{} of {} have a place{}", placed, plural(b_scans, "B-scans"), others);
+    return fmt::format("{} of {} registered{}", placed, plural(b_scans, "B-scans"), others);
 }
 
 std::vector<std::string> reason_words() {
@@ -540,7 +540,7 @@ bool is_own_table(const std::filesystem::path& path) {
 }
 
 void Register::describe(OperationParts<Register>& parts) {
-    parts.info.summary = "Take motion out of volumes: to a reference, or between neighbouring B-scans";
+    parts.info.summary = "Correct motion: register to a reference, or neighbouring B-scans to each other";
     parts.info.details =
         "Strips of B-scans are compared, after C. R. Vogel et al., Optics Express 14(2), 2006, and S. B. Stevenson and "
         "A. Roorda, Proc. SPIE 5688, 2005; B-scans across after M. F. Kraus et al., Biomed. Opt. Express 3(6), 2012. "

@@ -120,11 +120,11 @@ struct Segment {
         seconds = seconds_since(start);
         origin["layers"] = section_toml("layers", layers);
         if (share_found(surfaces) == 0) {
-            throw Error(ErrorCode::bad_setting, "nothing stands out from the noise, so no surface was found",
-                        input.name(), "look at it with `render`; brighter tissue or more averaging may help");
+            throw Error(ErrorCode::bad_setting, "no signal exceeds the noise, so no surface was found", input.name(),
+                        "look at it with `render`; brighter tissue or more averaging may help");
         }
         if (grid.quantity.empty())
-            context.warn({"layers: the volume does not say what its voxels hold; " + surfaces.stored.why});
+            context.warn({"layers: the volume does not state the meaning of its voxels; " + surfaces.stored.why});
     }
 
     Volume with_origin(Volume volume) const {

@@ -191,9 +191,9 @@ void FileSource::show_again() {
     if (shown_) renderer_.show(shown_->volume);
 }
 
-std::optional<FollowedPicture> FileSource::follow(const View& view, double now_s, std::size_t pane) {
+std::optional<PanePicture> FileSource::follow(const View& view, double now_s, std::size_t pane) {
     if (!grid()) return {};
-    const FollowedPicture picture = renderer_.follow(view, now_s, pane);
+    const PanePicture picture = renderer_.follow(view, now_s, pane);
     if (!shows_derived() && shown_->step >= 0) series_state_->timeline.note_shown(shown_->step, now_s);
     return picture;
 }

@@ -35,7 +35,7 @@ class FileSource : public ViewSource {
 
     std::string orientation() const override { return shown_ ? shown_->orientation : ""; }
 
-    std::optional<FollowedPicture> follow(const View& view, double now_s, std::size_t pane) override;
+    std::optional<PanePicture> follow(const View& view, double now_s, std::size_t pane) override;
     void set_heights(const HeightMaps& maps) override;
     bool has_heights() const override { return has_heights_; }
     PendingVolume begin_reading_own() override;

@@ -194,9 +194,9 @@ void LiveSource::update_own(double now_s) {
     if (unseen_ && path_.display.is_finished(*unseen_)) session_->note_seen(std::exchange(unseen_, {})->stamp.volume);
 }
 
-std::optional<FollowedPicture> LiveSource::follow(const View& view, double now_s, std::size_t pane) {
+std::optional<PanePicture> LiveSource::follow(const View& view, double now_s, std::size_t pane) {
     if (shows_derived()) return renderer_.follow(view, now_s, pane);
-    if (const std::optional<FollowedVolume> followed = path_.display.follow(view, now_s, pane)) {
+    if (const std::optional<PaneContent> followed = path_.display.follow(view, now_s, pane)) {
         pictures_[pane] = followed->picture;
         note(*followed, now_s);
     }
@@ -205,7 +205,7 @@ std::optional<FollowedPicture> LiveSource::follow(const View& view, double now_s
     return last->second;
 }
 
-void LiveSource::note(const FollowedVolume& followed, double now_s) {
+void LiveSource::note(const PaneContent& followed, double now_s) {
     session_->note_drawn(followed.stamp.volume, now_s);
     if (followed.stamp.volume == noted_ || unseen_) return;
     noted_ = followed.stamp.volume;

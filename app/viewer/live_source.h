@@ -108,7 +108,7 @@ class LiveSource : public ViewSource {
     bool has_planes() const override;
 
     // While a new ring has no volume yet, the last picture stays.
-    std::optional<FollowedPicture> follow(const View& view, double now_s, std::size_t pane) override;
+    std::optional<PanePicture> follow(const View& view, double now_s, std::size_t pane) override;
     std::optional<Probe> probe(const View& view, std::int64_t x, std::int64_t y) override;
     std::optional<Histogram> histogram() override;
     std::optional<PlaneHistogram> plane_histogram(const View& view) override;
@@ -144,16 +144,16 @@ class LiveSource : public ViewSource {
 
     std::map<std::string, std::string> provenance_now(const ReconstructionSpec& plan) const;
     PendingVolume guarded(VolumeDownload coming);
-    void note(const FollowedVolume& followed, double now_s);
+    void note(const PaneContent& followed, double now_s);
 
     std::shared_ptr<LiveController> session_;
     LivePipeline path_;
     RecentTimeline kept_{path_.display};
     std::string backend_description_;
-    std::optional<DisplayState> shown_;                // as of the last update
-    std::map<std::size_t, FollowedPicture> pictures_;  // latest picture of each pane
-    std::optional<FlowScale> flow_scale_;              // the latest
-    std::optional<LivePicture> unseen_;                // first picture of a volume, not finished yet
+    std::optional<DisplayState> shown_;            // as of the last update
+    std::map<std::size_t, PanePicture> pictures_;  // latest picture of each pane
+    std::optional<FlowScale> flow_scale_;          // the latest
+    std::optional<LivePicture> unseen_;            // first picture of a volume, not finished yet
     std::vector<std::weak_ptr<Reading>> readings_;
     std::int64_t noted_ = -1;  // last volume for which a picture was started
 };

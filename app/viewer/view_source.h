@@ -70,7 +70,7 @@ class ViewSource {
 
     // Returns what a pane shows now. std::nullopt before the first volume. Throws Error{device, bad_setting} like
     // Renderer::follow().
-    virtual std::optional<FollowedPicture> follow(const View& view, double now_s, std::size_t pane) = 0;
+    virtual std::optional<PanePicture> follow(const View& view, double now_s, std::size_t pane) = 0;
     virtual std::optional<Probe> probe(const View& view, std::int64_t x, std::int64_t y);
     virtual std::optional<Histogram> histogram();
     virtual std::optional<PlaneHistogram> plane_histogram(const View& view);

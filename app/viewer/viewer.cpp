@@ -56,7 +56,7 @@ namespace {
 
 void check_can_be_shown(const Scan& scan) {
     if (planned_grid(scan).type != VoxelType::complex64) return;
-    throw Error(ErrorCode::bad_setting, "a picture cannot show complex voxels", "recipe.quantity",
+    throw Error(ErrorCode::bad_setting, "an image cannot show complex voxels", "recipe.quantity",
                 "choose db, intensity or amplitude");
 }
 
@@ -71,7 +71,7 @@ ViewSourceFactory open_series(const std::filesystem::path& path, const std::vect
                               const SeriesBudget& budget, Progress& progress) {
     if (!assignments.empty()) {
         throw Error(ErrorCode::bad_setting, "has no effect on a volume file", assignments.front(),
-                    "give the scan instead, or leave the setting out");
+                    "open the scan instead, or remove the setting");
     }
     progress.begin("read", 0, "");
     const auto series = std::make_shared<OpenSeries>(path, budget);

@@ -46,7 +46,7 @@ export class Files {
       request.open("PUT", `/upload/${encodeURIComponent(file.name)}`);
       request.upload.onprogress = (event) => this.onProgress(`${file.name}: ${Math.round((100 * event.loaded) / Math.max(1, event.total))} %`);
       request.onload = () => (request.status === 201 ? resolve(request.responseText.trim()) : reject(new Error(request.responseText.trim())));
-      request.onerror = () => reject(new Error("the connection was cut"));
+      request.onerror = () => reject(new Error("the connection was interrupted"));
       request.send(file);
     });
   }

@@ -48,7 +48,7 @@ export class Shown {
       this.roles = null;
       this.element("asked").hidden = true;
       this.element("state").textContent = "not connected";
-      this.say(reason ? `The server closed the connection: ${reason}` : "The connection is lost. Trying again …");
+      this.say(reason ? `The server closed the connection: ${reason}` : "Connection lost. Reconnecting …");
     });
     connection.on("refused", (text) => this.say(text));
   }
@@ -83,7 +83,7 @@ export class Shown {
     if (!window.isSecureContext) {
       this.element("hint").hidden = false;
       this.element("hint").textContent =
-        "Video needs https or localhost; without, every picture is a JPEG. Start with --tls, or use an SSH tunnel.";
+        "Video needs HTTPS or localhost; otherwise each frame is sent as JPEG. Start the server with --tls, or use an SSH tunnel.";
     }
   }
 
@@ -91,7 +91,7 @@ export class Shown {
     this.roles = roles;
     const others = roles.viewers - 1;
     const company = others === 0 ? "" : others === 1 ? ", 1 other viewer" : `, ${others} other viewers`;
-    this.element("state").textContent = (roles.steers ? "you are in control" : "watching") + company;
+    this.element("state").textContent = (roles.steers ? "you have control" : "view only") + company;
     this.element("steer").hidden = roles.steers || !this.me || !this.me.may_steer;
     this.element("steer").textContent = roles.is_steered ? "Request control" : "Take control";
     if (!roles.steers) this.element("asked").hidden = true;
@@ -145,14 +145,14 @@ export class Shown {
     const rows = [
       ["Latency (median)", inMs(it.latency_p50)],
       ["Latency (95 %)", inMs(it.latency_p95)],
-      ["of which drawing", inMs(it.drawing)],
-      ["of which encoding", inMs(it.encoding)],
-      ["of which transport", inMs(it.transport)],
-      ["of which decoding", inMs(it.decoding)],
-      ["Pictures per second", it.pictures_per_s.toFixed(0)],
+      ["Rendering", inMs(it.drawing)],
+      ["Encoding", inMs(it.encoding)],
+      ["Transport", inMs(it.transport)],
+      ["Decoding", inMs(it.decoding)],
+      ["Frame rate (fps)", it.pictures_per_s.toFixed(0)],
       ["Bandwidth", `${it.mbit_per_s.toFixed(2)} Mbit/s`],
       ["Picture", last ? `${last.width} × ${last.height}` : "–"],
-      ["Quality now", last ? (last.isStill ? "lossless" : `${last.codec}, ${["best", "good", "fair", "low"][last.level]}`) : "–"],
+      ["Current quality", last ? (last.isStill ? "lossless" : `${last.codec}, ${["best", "good", "fair", "low"][last.level]}`) : "–"],
       ["Encoder", this.video.encoder || "–"],
     ];
     this.element("table").replaceChildren(...rows.flatMap(([name, value]) => {

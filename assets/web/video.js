@@ -115,7 +115,7 @@ export class Video {
       this.draw(head, image);
       image.close();
     } catch (error) {
-      console.warn(`a picture cannot be read: ${error.message}`);
+      console.warn(`cannot decode an image: ${error.message}`);
       this.connection.send({ type: "shown", picture: head.picture });  // acknowledge anyway: the server sends no more
                                                                        // pictures otherwise
     }

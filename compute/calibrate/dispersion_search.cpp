@@ -159,7 +159,7 @@ Range chosen(std::int64_t begin, std::int64_t end, std::int64_t min, std::int64_
     const Range range{begin != 0 ? begin : min, end != 0 ? end : all};
     require(range.begin >= 0 && range.begin < range.end && range.end <= all,
             std::string(what) + " " + std::to_string(range.begin) + ":" + std::to_string(range.end) +
-                " lie outside of the B-scan",
+                " are outside the B-scan",
             "dispersion search", "stay within " + std::to_string(min) + ":" + std::to_string(all));
     return range;
 }
@@ -191,9 +191,10 @@ std::vector<std::complex<float>> shown_phasors(const ReconstructionSpec& spec, s
 void require_reflector(const Range& depths, const std::vector<double>& power) {
     constexpr std::int64_t min_depths = 24, bands = 16;
     constexpr double min_above_noise = 1.5;
-    require(depths.end - depths.begin >= min_depths,
-            "depths " + std::to_string(depths.begin) + ":" + std::to_string(depths.end) + " leave no room for a blur",
-            "dispersion search", "choose at least " + std::to_string(min_depths) + " depths around the reflector");
+    require(
+        depths.end - depths.begin >= min_depths,
+        "depths " + std::to_string(depths.begin) + ":" + std::to_string(depths.end) + " are too few to measure a blur",
+        "dispersion search", "choose at least " + std::to_string(min_depths) + " depths around the reflector");
     const auto mean = [&](std::int64_t begin, std::int64_t end) {
         return std::accumulate(power.begin() + begin, power.begin() + end, 0.0) / static_cast<double>(end - begin);
     };
@@ -203,7 +204,7 @@ void require_reflector(const Range& depths, const std::vector<double>& power) {
         quietest = std::min(quietest, mean(z, z + width));
     }
     require(mean(depths.begin, depths.end) > min_above_noise * quietest,
-            "depths " + std::to_string(depths.begin) + ":" + std::to_string(depths.end) + " hold nothing but noise",
+            "depths " + std::to_string(depths.begin) + ":" + std::to_string(depths.end) + " contain only noise",
             "dispersion search", "choose those of a reflector");
 }
 
@@ -211,7 +212,7 @@ void require_reflector(const Range& depths, const std::vector<double>& power) {
 void scale_to_one(std::vector<std::complex<float>>& values) {
     double power = 0;
     for (const std::complex<float>& value : values) power += static_cast<double>(std::norm(value));
-    require(power > 0, "the spectra hold nothing but zeros", "dispersion search", "choose another B-scan");
+    require(power > 0, "the spectra are all zero", "dispersion search", "choose another B-scan");
     const auto scale = static_cast<float>(std::sqrt(static_cast<double>(values.size()) / power));
     for (std::complex<float>& value : values) value *= scale;
 }
@@ -540,14 +541,15 @@ bool has_sharp_depths(const DispersionResult& found) {
 std::string doubt_about(const DispersionResult& found, double range_rad) {
     constexpr double end = 0.98, max_a2_error_rad = 5, max_a3_error_rad = 10, beyond_chance = 3;
     if (std::max(std::abs(found.a2_rad), std::abs(found.a3_rad)) > end * range_rad) {
-        return fmt::format("is sharpest at the end of the range, at a2 {:.1f} and a3 {:.1f} rad", found.a2_rad,
+        return fmt::format("is sharpest at the limit of the range, at a2 {:.1f} and a3 {:.1f} rad", found.a2_rad,
                            found.a3_rad);
     }
     constexpr double max_change_rad = 10;
     if (found.a2_of_halves_rad &&
         std::abs((*found.a2_of_halves_rad)[1] - (*found.a2_of_halves_rad)[0]) > max_change_rad) {
-        return fmt::format("is sharpest at a2 {:.1f} rad in its nearer and at {:.1f} rad in its farther depths",
-                           (*found.a2_of_halves_rad)[0], (*found.a2_of_halves_rad)[1]);
+        return fmt::format(
+            "is sharpest at a2 {:.1f} rad in the shallower and at {:.1f} rad in the deeper half of the signal",
+            (*found.a2_of_halves_rad)[0], (*found.a2_of_halves_rad)[1]);
     }
     if (found.rival && found.rival->entropy - found.entropy < beyond_chance * chance(found.entropy)) {
         return fmt::format("is as sharp at a2 {:.1f} rad as at {:.1f} rad", found.rival->a2_rad, found.a2_rad);

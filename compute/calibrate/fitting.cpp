@@ -27,7 +27,7 @@ std::vector<double> solved(std::vector<std::vector<double>> rows) {
             std::max_element(rows.begin() + static_cast<std::ptrdiff_t>(c), rows.end(),
                              [c](const auto& a, const auto& b) { return std::abs(a[c]) < std::abs(b[c]); });
         std::swap(rows[c], *largest);
-        require(std::abs(rows[c][c]) > 1e-12 * std::abs(rows[0][0]), "too few points have weight for a fit",
+        require(std::abs(rows[c][c]) > 1e-12 * std::abs(rows[0][0]), "too few points have enough signal for a fit",
                 "calibration", "record a brighter spectrum");
         for (std::size_t r = c + 1; r < n; ++r) {
             const double factor = rows[r][c] / rows[c][c];

@@ -27,7 +27,7 @@ namespace echolux {
 namespace {
 
 inline constexpr const char* no_fringe_remedy =
-    "put one mirror into the sample arm, away from zero delay, and take the background without it";
+    "put one mirror into the sample arm, away from zero delay, and acquire the background without it";
 
 // Unwrapped phase of a fringe, and its frequency.
 struct FringePhase {
@@ -399,8 +399,8 @@ void check_depths(std::span<const double> shares) {
     std::sort(sorted.begin(), sorted.end());
     const auto same =
         std::adjacent_find(sorted.begin(), sorted.end(), [](double a, double b) { return b - a < min_share_between; });
-    require(same == sorted.end(), "two mirrors stand at the same depth", "roll-off",
-            "record each at a depth of its own, and name it once");
+    require(same == sorted.end(), "two mirrors are at the same depth", "roll-off",
+            "record each mirror at a different depth, and list it once");
 }
 
 constexpr std::int64_t min_bin = 4;  // lower bins contain the residual of the mean under a Hann window
@@ -492,7 +492,7 @@ MirrorReading required_mirror(std::span<const double> amplitude, std::int64_t li
     if (const std::optional<MirrorReading> reading = mirror_reading(amplitude, lines, window)) return *reading;
     const char* remedy =
         window.begin == 0 && window.end == 0
-            ? "set `depths` if the mirror lies in the first 5 % of the range; record the background without the mirror"
+            ? "set `depths` if the mirror is in the first 5 % of the range; record the background without the mirror"
             : "check `depths`; record the background without the mirror";
     throw Error(ErrorCode::bad_file, "shows no peak of a mirror 13 dB above the noise", where, remedy);
 }

@@ -16,7 +16,7 @@ Subtraction::Subtraction(const LineFormat& format, std::int64_t rolling_width)
 ECHOLUX_WIDER void Subtraction::operator()(const RawLine& line, float* spectrum) {
     fetch_ahead(line.samples + format_.line_bytes());
     format_.with_reader([&](const auto& read) {
-        const LessBackground less_background;
+        const MinusBackground less_background;
         for (std::int64_t p = 0; p < format_.samples(); ++p) {
             spectrum[p] = less_background(read(line.samples, p), line.background.whole[p], line.background.rest[p]);
         }

@@ -30,7 +30,7 @@ constexpr std::int64_t run_of_lines = 16;
 
 void require_no_order(const CallerOrder& order) {
     if (order.kind == CallerOrder::Kind::none) return;
-    throw Error(ErrorCode::bad_setting, "the CPU keeps no order with streams and events of a GPU", "block");
+    throw Error(ErrorCode::bad_setting, "GPU streams and events cannot order work on the CPU", "block");
 }
 
 }  // namespace
@@ -140,7 +140,7 @@ void Runner::reconstruct_lines(const Block& block, const Use& use) {
 void Runner::check(const Block& block) const {
     check_block(block, spec_);
     if (block.memory == MemoryKind::device) {
-        throw Error(ErrorCode::bad_setting, "the CPU cannot read the memory of a GPU", "block");
+        throw Error(ErrorCode::bad_setting, "the CPU cannot read GPU memory", "block");
     }
     require_no_order(block.order);
 }
@@ -151,7 +151,7 @@ void Runner::check(const Block& block, const VoxelTargets& targets) const {
     const auto is_host = [](const VoxelTarget& voxel_target) { return voxel_target.kind == TargetKind::host_linear; };
     const bool on_host = is_host(targets.structure) && (!targets.flow || is_host(*targets.flow)) &&
                          (!targets.peaks || is_host(targets.peaks->target));
-    if (!on_host) throw Error(ErrorCode::bad_setting, "the CPU writes to host memory only", "place");
+    if (!on_host) throw Error(ErrorCode::bad_setting, "the CPU only writes to host memory", "place");
     if (targets.peaks) check_peaks(*targets.peaks, grid_.type);
 }
 
@@ -469,7 +469,7 @@ Block HookedRunner::staged(const Block& block) {
     if (!stages_->spectra || is_missing(block)) return block;
     check_block(block, spec_);
     if (block.memory == MemoryKind::device) {
-        throw Error(ErrorCode::bad_setting, "the CPU cannot read the memory of a GPU", "block");
+        throw Error(ErrorCode::bad_setting, "the CPU cannot read GPU memory", "block");
     }
     const std::int64_t samples = spec_.geometry.samples;
     const std::int64_t lines = block.b_scans * lines_of_a_position(spec_.geometry);

@@ -94,9 +94,9 @@ void VoxelLine::subtract_noise_floor() {
         for (std::size_t z = 0; z < values_.size(); ++z) values_[z] = step(values_[z], tables_.noise_floor[z]);
     };
     if (tables_.recipe.noise_floor == NoiseFloor::amplitude) {
-        each(LessNoiseAmplitude{});
+        each(MinusNoiseAmplitude{});
     } else {
-        each(LessNoisePower{});
+        each(MinusNoisePower{});
     }
 }
 

@@ -273,7 +273,7 @@ void RunningState::take_over(const RunningState& before, int from, int current) 
     checked(cudaStreamWaitEvent(copying_, before.changed), "wait for the block before");
     checked(cudaStreamWaitEvent(copying_, changed), "wait for the block before");
     checked(cudaMemcpyPeerAsync(mean.data(), current, before.mean.data(), from, index(mean.bytes()), copying_),
-            "take over the running background");
+            "receive the running background");
     checked(cudaEventRecord(changed, copying_), "pass on the running background");
 }
 

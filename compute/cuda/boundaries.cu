@@ -373,7 +373,7 @@ class LayersOnCuda : public CudaExecutor {
     // Copies a volume that is in host memory.
     const float* volume(const float* intensity) {
         cudaPointerAttributes facts{};
-        checked(cudaPointerGetAttributes(&facts, intensity), "ask whose memory this is");
+        checked(cudaPointerGetAttributes(&facts, intensity), "query the memory type");
         if (facts.type == cudaMemoryTypeDevice) return intensity;
         copy_ = Array<float>(std::span<const float>(intensity, index(lines_ * depth_)));
         return copy_.data();
@@ -402,7 +402,7 @@ class LayersOnCuda : public CudaExecutor {
         return {value_at(bins, rank, stream()), value_at(bins, last, stream())};
     }
 
-    void cut(const CutOfBlocks& of) {
+    void cut(const BlockCutArguments& of) {
         const std::int64_t blocks = of.blocks.count(), boundaries = std::ssize(of.boundaries),
                            each = boundaries * (of.blocks.bins + 1);
         const Array<ProfileBoundary> wanted(of.boundaries);
@@ -416,7 +416,7 @@ class LayersOnCuda : public CudaExecutor {
         if (bytes > without_asking)
             checked(cudaFuncSetAttribute(cut_profiles, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                          static_cast<int>(bytes)),
-                    "ask for shared memory");
+                    "request shared memory");
         cut_profiles<<<static_cast<unsigned>(blocks), threads_of_a_range, bytes, stream()>>>(work);
         checked_launch("cut profiles");
         wait("cut profiles");  // before the local arrays are destroyed
@@ -425,7 +425,7 @@ class LayersOnCuda : public CudaExecutor {
     void find_signal(const LayerVolume& volume, const SignalLevels& levels, std::uint8_t* has_signal) {
         cuda::find_signal<<<blocks_for(lines_ * 32), threads_of_a_range, 0, stream()>>>(volume, levels.bright,
                                                                                         levels.min_bright, has_signal);
-        checked_launch("find what stands out");
+        checked_launch("detect signal above the noise");
     }
 
     void smooth(Array<float>& maps, std::int64_t count, std::int64_t a_scans, std::int64_t b_scans,

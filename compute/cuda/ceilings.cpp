@@ -36,7 +36,7 @@ class ArrayOfBytes {
         const cudaChannelFormatDesc byte = cudaCreateChannelDesc<unsigned char>();
         checked(cudaMalloc3DArray(&array_, &byte, make_cudaExtent(index(depth), index(a_scans), index(slices)),
                                   cudaArraySurfaceLoadStore),
-                "hold a texture");
+                "allocate a texture");
     }
     ~ArrayOfBytes() { cudaFreeArray(array_); }
     ArrayOfBytes(const ArrayOfBytes&) = delete;
@@ -98,7 +98,7 @@ class SeveralLinks {
             static_cast<double>((end - begin) * bytes()), effort_, [&] { each(enqueue); },
             [&] {
                 each([](Linked& one, std::int64_t) {
-                    checked(cudaStreamSynchronize(one.stream), "measure what links carry");
+                    checked(cudaStreamSynchronize(one.stream), "measure the link rates");
                 });
             });
     }

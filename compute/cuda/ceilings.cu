@@ -25,7 +25,7 @@ class Clock {
     std::vector<double> rates(double units, const Enqueue& enqueue) const {
         return rates_of(
             units, effort_, [&] { enqueue(stream_); },
-            [&] { checked(cudaStreamSynchronize(stream_), "measure what the GPU can do"); });
+            [&] { checked(cudaStreamSynchronize(stream_), "measure the GPU"); });
     }
 
     cudaStream_t stream() const { return stream_; }
@@ -85,13 +85,13 @@ class Texture {
     Texture(int depth, int rows, int slices) {
         const cudaExtent extent = make_cudaExtent(index(depth), index(rows), index(slices));
         const cudaChannelFormatDesc byte = cudaCreateChannelDesc<unsigned char>();
-        checked(cudaMalloc3DArray(&array_, &byte, extent, cudaArraySurfaceLoadStore), "hold a texture");
+        checked(cudaMalloc3DArray(&array_, &byte, extent, cudaArraySurfaceLoadStore), "allocate a texture");
         cudaResourceDesc resource{};
         resource.resType = cudaResourceTypeArray;
         resource.res.array.array = array_;
         const cudaError_t made = cudaCreateSurfaceObject(&surface_, &resource);
         if (made != cudaSuccess) cudaFreeArray(array_);
-        checked(made, "make a surface");
+        checked(made, "create a surface");
     }
     ~Texture() {
         cudaDestroySurfaceObject(surface_);

@@ -142,7 +142,7 @@ class ByGrid : public Sensing {
         (is_real ? *backward_ : forward_).execute(lines, bins(), grids_.data());
         read_off<<<blocks, threads_of_a_line, 0, stream_>>>(work_, grids_.as<Point>(), samples,
                                                             static_cast<int>(shape_.sensed), shape_.sample_pitch);
-        checked_launch("go from depth to samples");
+        checked_launch("transform depths to samples");
     }
 
     void to_depth(std::int64_t lines, const void* samples, void* profiles) override {
@@ -152,7 +152,7 @@ class ByGrid : public Sensing {
         forward_.execute(lines, grids_.data(), bins());
         correct<<<blocks, threads_of_a_line, 0, stream_>>>(work_, bins(), bins_of_a_line_,
                                                            static_cast<float2*>(profiles), shape_.mode_pitch);
-        checked_launch("go from samples to depth");
+        checked_launch("transform samples to depths");
     }
 
   private:
@@ -344,7 +344,7 @@ __global__ void begin(const __grid_constant__ SearchWork work) {
     const Bin* gradient = reinterpret_cast<const Bin*>(work.gradient) + line.first_mode;
     float largest = 0;
     for_each(work.modes, [&](int m) { largest = fmaxf(largest, amplitude(in_floats(gradient[m]))); });
-    largest = over_warp(largest, Greatest{}) * of_gradient<Bin>(line.state);
+    largest = over_warp(largest, Larger{}) * of_gradient<Bin>(line.state);
     if (is_first_lane()) line.state.rules.begin(work.recipe, largest, line.state.sums.left);
 }
 
@@ -449,7 +449,7 @@ void SparseSearch::search(const float* spectra, std::int64_t pitch, const std::i
 void SparseSearch::store(std::int64_t lines, DepthRange kept, float to_bins, float2* bins) const {
     store_bins<<<blocks_of(lines), threads_of_a_line, 0, stream_>>>(
         work(lines), static_cast<int>(kept.begin), static_cast<int>(kept.end - kept.begin), to_bins, bins);
-    checked_launch("keep what was found");
+    checked_launch("store the reflectors");
 }
 
 SearchWork SparseSearch::work(std::int64_t lines) const {

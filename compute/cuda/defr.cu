@@ -60,9 +60,9 @@ __global__ void find(SearchState<Real> state, Real threshold) {
     const SearchState<Real> line = state.of_line();
     Real strongest = 0;
     for (std::int64_t z = threadIdx.x; z < line.points; z += blockDim.x) {
-        strongest = Greatest{}(strongest, power_of_bin(line.bins[z].x, line.bins[z].y));
+        strongest = Larger{}(strongest, power_of_bin(line.bins[z].x, line.bins[z].y));
     }
-    const PeakDetector<Real> is_peak(threshold, over_block(strongest, Greatest{}, joined));
+    const PeakDetector<Real> is_peak(threshold, over_block(strongest, Larger{}, joined));
     for (std::int64_t z = threadIdx.x; z < line.points; z += blockDim.x) {
         const auto bin = line.bins[z];
         if (is_peak(power_of_bin(bin.x, bin.y))) {
@@ -122,7 +122,7 @@ class SearchInPasses : public FullRangeSearch {
         }
         end<<<blocks, threads_of_a_line, 0, stream_>>>(state, tables_.recipe.residual || tables_.recipe.iterations == 0,
                                                        tables_.kept.begin, tables_.kept.end - tables_.kept.begin, bins);
-        checked_launch("search the true images in passes");
+        checked_launch("search for true images in passes");
     }
 
   private:
@@ -193,7 +193,7 @@ struct OneInFloats {
     __device__ static bool is_something(Power power) { return power > 0; }
     __device__ static void store(const SearchWork&, Bin bin, float2* const (&bins)[lines], int z) { bins[0][z] = bin; }
 
-    using Greater = Greatest;
+    using Greater = Larger;
 
     struct Peaks {
         PeakDetector<float> is_peak;
@@ -237,7 +237,7 @@ struct TwoInHalves {
     }
 
     struct Greater {
-        __device__ Power operator()(Power a, Power b) const { return {Greatest{}(a.x, b.x), Greatest{}(a.y, b.y)}; }
+        __device__ Power operator()(Power a, Power b) const { return {Larger{}(a.x, b.x), Larger{}(a.y, b.y)}; }
     };
 
     struct Peaks {
@@ -392,7 +392,7 @@ class SearchOnChip : public FullRangeSearch {
             if (in_halves_) return launch<decltype(size), TwoInHalves>();
             launch<decltype(size), OneInFloats>();
         });
-        checked_launch("search the true images");
+        checked_launch("search for true images");
     }
 
   private:
@@ -401,7 +401,7 @@ class SearchOnChip : public FullRangeSearch {
         constexpr int shared = shared_bytes<Size, Form>;
         const auto kernel = search<Size, Form>;
         checked(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared),
-                "ask for shared memory");
+                "request shared memory");
         const int blocks = (work_.lines + Form::lines - 1) / Form::lines;
         kernel<<<static_cast<unsigned>(blocks), Size::threads, shared, stream_>>>(work_);
     }

@@ -69,7 +69,7 @@ class EntropyOnGpu : OfDevice, public DepthEntropy {
         for (std::int64_t first = 0; first < trials; first += at_once_) {
             const std::int64_t count = std::min(at_once_, trials - first);
             enqueue(turns.data() + first * points_, count);
-            checked(cudaStreamSynchronize(stream_), "search the dispersion");
+            checked(cudaStreamSynchronize(stream_), "search for the dispersion");
             const LinePower* powers = on_host_.as<LinePower>();
             for (std::int64_t trial = 0; trial < count; ++trial, powers += lines_) entropies.push_back(pooled(powers));
         }

@@ -519,7 +519,7 @@ struct AddTurns {
 };
 
 // Carries the turns from one part of a line to the next.
-struct TurnsSoFar {
+struct CarriedTurns {
     Turns turns;
 
     __device__ Turns operator()(const Turns& part) {
@@ -552,7 +552,7 @@ __global__ void __launch_bounds__(unwrapping_threads)
         }
         __syncthreads();
         const TargetRow row = work.row(slow, a);
-        TurnsSoFar so_far;
+        CarriedTurns so_far;
         for (int part = 0; part < work.depth; part += unwrapping_threads) {
             const int z = part + thread;
             const float phase = z < work.depth ? wrapped[z] : NAN;

@@ -27,10 +27,10 @@ std::string driver_refusal(int& count) {
     cudaRuntimeGetVersion(&runtime);
     const cudaError_t result = cudaGetDeviceCount(&count);
     if (result != cudaSuccess) cudaGetLastError();
-    if (driver == 0) return "no CUDA device: there is no NVIDIA driver";
+    if (driver == 0) return "no CUDA device: the NVIDIA driver is not installed";
     if (result == cudaErrorInsufficientDriver) {
-        return fmt::format("the NVIDIA driver is too old: it knows CUDA {}, Echolux was built with {}", version(driver),
-                           version(runtime));
+        return fmt::format("the NVIDIA driver is too old: it supports CUDA {}, Echolux was built with {}",
+                           version(driver), version(runtime));
     }
     if (result == cudaErrorNoDevice || (result == cudaSuccess && count == 0)) return "no CUDA device";
     if (result != cudaSuccess) return fmt::format("CUDA cannot start: {}", cudaGetErrorString(result));
@@ -44,8 +44,8 @@ std::string refusal_of(int device, const cudaDeviceProp& facts) {
     if (result == cudaSuccess) return {};
     cudaGetLastError();
     if (result == cudaErrorNoKernelImageForDevice || result == cudaErrorInvalidDeviceFunction) {
-        return fmt::format("{} has compute capability {}.{}, for which this build has no code", facts.name, facts.major,
-                           facts.minor);
+        return fmt::format("{} has compute capability {}.{}, which this build does not support", facts.name,
+                           facts.major, facts.minor);
     }
     return fmt::format("{} cannot be used: {}", facts.name, cudaGetErrorString(result));
 }
@@ -67,7 +67,7 @@ std::vector<NumberedGpu>& found_gpus() {
 std::string look_at(int device) {
     try {
         cudaDeviceProp facts{};
-        checked(cudaGetDeviceProperties(&facts, device), "ask for a GPU's properties");
+        checked(cudaGetDeviceProperties(&facts, device), "query a GPU's properties");
         std::string refusal = refusal_of(device, facts);
         if (refusal.empty()) {
             found_gpus().push_back(
@@ -127,7 +127,8 @@ std::unique_ptr<Reconstructor> plan_on_gpu(const ReconstructionSpec& spec, const
 
 bool has_access(const DeviceId& from, const DeviceId& to) {
     int can = 0;
-    checked(cudaDeviceCanAccessPeer(&can, usable_gpu(from).index, usable_gpu(to).index), "ask how GPUs are connected");
+    checked(cudaDeviceCanAccessPeer(&can, usable_gpu(from).index, usable_gpu(to).index),
+            "query how GPUs are connected");
     return can != 0;
 }
 

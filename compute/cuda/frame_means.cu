@@ -126,11 +126,11 @@ class MeansBench {
     }
 
     void measure(const CeilingCallback& found) {
-        found({"mean.serial", "mean spectra, one thread a column", "A-scans/s", rates([&] { serial(); }, true)});
-        found({"mean.transposed", "mean spectra, transposed in tiles, then a tree a row", "A-scans/s",
+        found({"mean.serial", "mean spectra, one thread per column", "A-scans/s", rates([&] { serial(); }, true)});
+        found({"mean.transposed", "mean spectra, transposed in tiles, then a tree per row", "A-scans/s",
                rates([&] { transposed(); }, true)});
         found(
-            {"mean.product", "mean spectra, as the product finds them", "A-scans/s", rates([&] { product(); }, false)});
+            {"mean.product", "mean spectra, as Echolux computes them", "A-scans/s", rates([&] { product(); }, false)});
     }
 
   private:
@@ -162,8 +162,8 @@ class MeansBench {
         auto found = rates_of(static_cast<double>(geometry_.b_scans * geometry_.a_scans), effort_, enqueue,
                               [&] { checked(cudaStreamSynchronize(stream_), "find the means"); });
         if (is_checked && on_the_host(whole_.as<float>(), rest_.as<float>(), means()) != expected_) {
-            throw Error(ErrorCode::device, "a published way to the mean spectrum has other bits than the product's",
-                        "mean", "report this");
+            throw Error(ErrorCode::device, "a published method for the mean spectrum gives other bits than Echolux",
+                        "mean", "report this error");
         }
         return found;
     }

@@ -88,7 +88,7 @@ struct Halves {
     using Point = HalfPairs;
     using Factor = HalfFactor;
     template <class Word>
-    using Words = HalvesLessWhole<Word>;
+    using Words = HalvesMinusWhole<Word>;
 
     template <class Size>
     static constexpr int min_blocks(int block) {
@@ -505,7 +505,7 @@ void launch_fused(const FusedWork& work, std::int64_t transform, cudaStream_t st
         groups_of_block = Size::groups;
         threads = Size::block;
     });
-    checked(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared), "ask for shared memory");
+    checked(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared), "request shared memory");
     const unsigned blocks = (work.groups<Form::lines>() + groups_of_block - 1) / groups_of_block;
     kernel<<<blocks, threads, index(shared), stream>>>(work);
     checked_launch("reconstruct in one kernel");
@@ -575,7 +575,7 @@ template <class Length, class Taps, class Voxel>
 void launch_fused_mixed(const FusedWork& work, const MixedShape& shape, cudaStream_t stream) {
     const auto kernel = fused_mixed<Length, Taps, Voxel>;
     checked(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, max_shared_bytes()),
-            "ask for shared memory");
+            "request shared memory");
     const auto groups = static_cast<std::uint32_t>(shape.groups);
     kernel<<<(work.groups<2>() + groups - 1) / groups, static_cast<unsigned>(shape.groups * shape.threads),
              index(shape.shared_bytes()), stream>>>(work, shape, reading_of(work));

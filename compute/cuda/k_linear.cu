@@ -29,7 +29,7 @@ __global__ void subtract(Read read, const std::byte* raw, std::int64_t line_byte
     const float* whole = background.whole + background.row(line);
     const float* rest = background.rest + background.row(line);
     for (std::int64_t p = threadIdx.x; p < background.samples; p += blockDim.x) {
-        spectra[line * pitch + p] = LessBackground{}(read(samples, p), whole[p], rest[p]);
+        spectra[line * pitch + p] = MinusBackground{}(read(samples, p), whole[p], rest[p]);
     }
 }
 
@@ -202,7 +202,7 @@ void launch(const UpsamplingWork<Weight>& work, std::int64_t padded, cudaStream_
         const auto kernel = upsample_lines<Size::log2_n, Weight>;
         const auto shared = static_cast<int>(upsampling_bytes(padded, work.upsample));
         checked(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared),
-                "ask for shared memory");
+                "request shared memory");
         kernel<<<work.lines.pairs.count(), Size::threads, index(shared), stream>>>(work);
         checked_launch("up-sample on chip");
     });

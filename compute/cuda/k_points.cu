@@ -128,7 +128,7 @@ KPoints KPointRows::enqueue(cudaStream_t stream, LineForm form, const DeviceBack
             place_points<<<blocks_for(count), threads_of_a_range, 0, stream>>>(tables, form, count,
                                                                                points_.as<float4>());
         }
-        checked_launch("place the points of the k grid");
+        checked_launch("compute the points of the k grid");
         form_ = form;
         lasting_ = !each;
     }

@@ -96,7 +96,7 @@ LineMethodMaker line_methods(const ReconstructionSpec& spec, const PlainTables& 
                                         max_lines);
         case GpuKernels::two_passes:
             return maker_of<TwoPassLines>(std::make_shared<const TwoPassTables>(plain, kept), format, max_lines);
-        case GpuKernels::fused: throw Error(ErrorCode::bad_setting, "is not computed by passes over lines", "recipe");
+        case GpuKernels::fused: throw Error(ErrorCode::bad_setting, "is not computed in passes over lines", "recipe");
         case GpuKernels::separate_passes: break;
     }
     return maker_of<PlainMethod>(std::make_shared<const KLinearTables>(plain_weighted_tables(plain, path.grid_on_chip)),

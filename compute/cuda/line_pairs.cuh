@@ -77,7 +77,7 @@ struct Packed12Words {
 
 // Returns two samples of both lines, background subtracted.
 __device__ inline float4 less_background(std::uint32_t a, std::uint32_t b, float2 whole, float2 rest) {
-    const LessBackground less;
+    const MinusBackground less;
     return {less(static_cast<int>(a & 0xffffu), whole.x, rest.x), less(static_cast<int>(b & 0xffffu), whole.x, rest.x),
             less(static_cast<int>(a >> 16), whole.y, rest.y), less(static_cast<int>(b >> 16), whole.y, rest.y)};
 }
@@ -181,7 +181,7 @@ struct alignas(8) HalfQuad {
 
 // Half of the counts minus the integer part of their background. Differences are exact before rounding.
 template <class Words>
-struct HalvesLessWhole {
+struct HalvesMinusWhole {
     using Sample = HalfQuad;
 
     __device__ static void read(const LineSet<4>& lines, HalfQuad* spectra) {
@@ -271,7 +271,7 @@ struct BySamples {
     using Sample = float2;
 
     __device__ static void read(const LinePair& lines, float2* spectra) {
-        const LessBackground less;
+        const MinusBackground less;
         lines.format.with_reader([&](const auto& sample) {
 #pragma unroll 1
             for (int p = lines.thread; p < lines.samples; p += lines.threads) {

@@ -15,7 +15,7 @@ void checked(cudaError_t result, const char* doing) {
     if (result == cudaSuccess) return;
     cudaGetLastError();  // clears an error that is not sticky
     if (result == cudaErrorMemoryAllocation) {
-        throw Error(ErrorCode::out_of_memory, fmt::format("the GPU has no memory to {}", doing), "cuda",
+        throw Error(ErrorCode::out_of_memory, fmt::format("not enough GPU memory to {}", doing), "cuda",
                     "reconstruct fewer B-scans at a time, or close what else uses the GPU");
     }
     throw Error(ErrorCode::device,
@@ -28,7 +28,7 @@ void checked_launch(const char* doing) {
 }
 
 CurrentDevice::CurrentDevice(int device) {
-    checked(cudaGetDevice(&former_), "ask for the current device");
+    checked(cudaGetDevice(&former_), "query the current device");
     checked(cudaSetDevice(device), "choose a device");
 }
 
@@ -43,14 +43,14 @@ CurrentDevice::~CurrentDevice() {
 
 int max_shared_bytes() {
     int device = 0, bytes = 0;
-    checked(cudaGetDevice(&device), "ask for the device");
-    checked(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "ask for shared memory");
+    checked(cudaGetDevice(&device), "query the device");
+    checked(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), "request shared memory");
     return bytes;
 }
 
 void require_free(std::int64_t bytes, const char* what, const char* remedy) {
     std::size_t free = 0, total = 0;
-    checked(cudaMemGetInfo(&free, &total), "ask for the free memory");
+    checked(cudaMemGetInfo(&free, &total), "query the free memory");
     if (bytes <= static_cast<std::int64_t>(free)) return;
     constexpr double gib = 1 << 30;
     throw Error(ErrorCode::out_of_memory,
@@ -63,14 +63,14 @@ void require_free(std::int64_t bytes, const char* what, const char* remedy) {
 void require_on_device(const void* data, const char* where) {
     int current = 0;
     cudaPointerAttributes facts{};
-    checked(cudaGetDevice(&current), "ask for the current device");
-    checked(cudaPointerGetAttributes(&facts, data), "ask whose memory this is");
+    checked(cudaGetDevice(&current), "query the current device");
+    checked(cudaPointerGetAttributes(&facts, data), "query the memory type");
     if (facts.type != cudaMemoryTypeDevice) {
         throw Error(ErrorCode::bad_setting, "is declared as GPU memory but is not", where,
                     "declare the kind of memory that it is");
     }
     if (facts.device != current) {
-        throw Error(ErrorCode::bad_setting, "is memory of a GPU other than the one that reconstructs", where,
+        throw Error(ErrorCode::bad_setting, "is memory of another GPU than the one that reconstructs", where,
                     "choose that GPU, or copy the data");
     }
 }
@@ -137,9 +137,9 @@ DeviceBuffer zeroed(std::int64_t bytes) {
 
 Stream::Stream(Urgency urgency) {
     int least = 0, greatest = 0;  // 0 is the default; larger numbers have lower priority
-    checked(cudaDeviceGetStreamPriorityRange(&least, &greatest), "ask for priorities of streams");
+    checked(cudaDeviceGetStreamPriorityRange(&least, &greatest), "query stream priorities");
     checked(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, urgency == Urgency::urgent ? greatest : 0),
-            "make a stream");
+            "create a stream");
 }
 
 Stream::~Stream() {
@@ -148,7 +148,7 @@ Stream::~Stream() {
 }
 
 Event::Event() {
-    checked(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming | cudaEventBlockingSync), "make an event");
+    checked(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming | cudaEventBlockingSync), "create an event");
 }
 
 Event::~Event() {
@@ -190,7 +190,7 @@ std::shared_ptr<void> device_stream(const DeviceId& gpu) {
 std::int64_t free_device_memory(const DeviceId& gpu) {
     const CurrentDevice current(usable_gpu(gpu).index);
     std::size_t free = 0, total = 0;
-    checked(cudaMemGetInfo(&free, &total), "ask for the free memory");
+    checked(cudaMemGetInfo(&free, &total), "query the free memory");
     return static_cast<std::int64_t>(free);
 }
 

@@ -151,7 +151,7 @@ __global__ void __launch_bounds__(threads_of_eights)
     const std::int64_t eight = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     const std::int64_t first = static_cast<std::int64_t>(blockIdx.y) * lines_of_a_thread;
     if (8 * eight >= background.samples) return;
-    const LessBackground less_background;
+    const MinusBackground less_background;
     const std::int64_t end = min(first + lines_of_a_thread, lines);
     RowWalk row(background, first);
     EightBackground eight_background;

@@ -136,7 +136,7 @@ void MovedLines::enqueue(cudaStream_t stream, const RawLines& lines, const float
                          lines.number};
     const std::int64_t samples = lines.count * spreading_.points, points = lines.count * spreading_.grid;
     weigh_samples<<<blocks_for(samples), threads_of_a_range, 0, stream>>>(work, spectra, samples, weighed);
-    checked_launch("weigh samples where they lie");
+    checked_launch("weight the samples");
     gather_samples<<<blocks_for(points), threads_of_a_range, 0, stream>>>(work, weighed, points, grids);
     checked_launch("spread samples over a grid");
 }

@@ -98,7 +98,7 @@ __global__ void __launch_bounds__(MixedShape::max_block)
     __syncthreads();
 #pragma unroll 1
     for (int s = 1; s < length.stages; ++s) {
-        middle_stage(StageOfAny{length.stage[s], s}, exchange, work.twiddles, t, threads);
+        middle_stage(RuntimeStage{length.stage[s], s}, exchange, work.twiddles, t, threads);
         __syncthreads();
     }
     const Rows rows(work, pair, row_memory);
@@ -114,11 +114,11 @@ void launch_nufft_mixed(const NufftWork& work, const MixedShape& shape, bool rea
     with_grid_and_rows(work, real, [&](auto grid, auto rows) {
         const auto kernel = transform_samples_mixed<decltype(grid), typename decltype(rows)::type>;
         checked(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, max_shared_bytes()),
-                "ask for shared memory");
+                "request shared memory");
         kernel<<<(work.lines.pairs.count() + groups - 1) / groups, static_cast<unsigned>(shape.groups * shape.threads),
                  index(shape.shared_bytes()), stream>>>(work, shape,
                                                         words ? LineReading::u16_words : LineReading::by_samples);
-        checked_launch("transform samples where they lie");
+        checked_launch("transform nonuniform samples");
     });
 }
 

@@ -220,9 +220,9 @@ void launch(const NufftWork& work, cudaStream_t stream) {
     const auto kernel = transform_samples<Size::log2_n, Source, Form, Grid, Rows>;
     const int rows = std::is_same_v<Rows, CodedRows> ? 2 * work.depth : 0;
     const int shared = Size::template exchange_bytes<Form> + rows;
-    checked(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared), "ask for shared memory");
+    checked(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared), "request shared memory");
     kernel<<<work.lines.pairs.count(), Size::threads, index(shared), stream>>>(work);
-    checked_launch("transform samples where they lie");
+    checked_launch("transform nonuniform samples");
 }
 
 // Calls use(Grid, Rows) for the requested output.

@@ -8,7 +8,7 @@
 namespace echolux::cuda {
 
 // Max that ignores NaN.
-struct Greatest {
+struct Larger {
     template <class Real>
     __device__ Real operator()(Real a, Real b) const {
         return fmax(a, b);

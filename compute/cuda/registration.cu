@@ -34,7 +34,7 @@ class LostSurvey {
         checked(cudaMemsetAsync(is_found_.data(), 0, sizeof(unsigned), stream), "clear a number");
         find_lost<<<std::min(blocks_of_a_survey, blocks_for(count)), threads_of_a_range, 0, stream>>>(
             values, count, is_found_.as<unsigned>());
-        checked_launch("look for values that were not recorded");
+        checked_launch("search for missing values");
         return is_found_.as<unsigned>();
     }
 
@@ -43,7 +43,7 @@ class LostSurvey {
         checked(cudaMemcpyAsync(&is_found, enqueue(values, count, stream), sizeof(unsigned), cudaMemcpyDeviceToHost,
                                 stream),
                 "copy a number");
-        checked(cudaStreamSynchronize(stream), "look for values that were not recorded");
+        checked(cudaStreamSynchronize(stream), "search for missing values");
         return is_found != 0;
     }
 
@@ -134,7 +134,7 @@ class MeanOnGpu : OfDevice, public ShiftedMeanOnGpu {
 
     static bool is_on_device(const float* memory) {
         cudaPointerAttributes facts{};
-        checked(cudaPointerGetAttributes(&facts, memory), "ask whose memory this is");
+        checked(cudaPointerGetAttributes(&facts, memory), "query the memory type");
         return facts.type == cudaMemoryTypeDevice;
     }
 
@@ -147,7 +147,7 @@ class MeanOnGpu : OfDevice, public ShiftedMeanOnGpu {
         const OverPlanes over(planes);
         take_landing<<<over.blocks, over.threads, 0, stream_>>>(planes, landing_.as<LandingRow>() + begin, power,
                                                                 values);
-        checked_launch("take B-scans");
+        checked_launch("load B-scans");
         find_coefficients(planes, values);
         const dim3 blocks(static_cast<unsigned>(planes.a_scans), over.blocks.y, static_cast<unsigned>(end - first));
         add_landing<<<blocks, over.threads, 0, stream_>>>(planes, runs_.as<LandingRun>() + first,
@@ -210,7 +210,7 @@ class Features : OfDevice, public FeaturesOnGpu {
         const OverPlanes over(coarse_);
         make_coarser<<<over.blocks, over.threads, 0, stream>>>(fine_, coarse_, static_cast<int>(times_), values(),
                                                                coarse_values_.as<float>());
-        checked_launch("make features coarser");
+        checked_launch("downsample features");
         find_norms<<<static_cast<unsigned>(coarse_.rows), threads_of_a_row, 0, stream>>>(
             coarse_, coarse_values_.as<float>(), coarse_norms_.as<float>());
         checked_launch("find norms");
@@ -223,7 +223,7 @@ class Features : OfDevice, public FeaturesOnGpu {
             checked(cudaMemcpyAsync(to->data(), from->data(), index(from->bytes()), cudaMemcpyDeviceToHost, stream),
                     "copy norms");
         }
-        checked(cudaStreamSynchronize(stream), "make features");
+        checked(cudaStreamSynchronize(stream), "compute features");
     }
 
     const FeaturePlanes& fine() const { return fine_; }
@@ -291,17 +291,17 @@ class FeatureMaker {
         take_band<<<over.blocks, over.threads, 0, stream_>>>(
             planes_, power_ + first * tables_.size[0] * tables_.size[1], static_cast<int>(tables_.size[0]),
             static_cast<int>(tables_.first_depth), values, known);
-        checked_launch("take the band of depths");
+        checked_launch("select the depth band");
         smooth(values, one, values);
         if (known != nullptr) smooth(known, one, shares);
         take_feature<<<blocks_for(samples), threads_of_a_range, 0, stream_>>>(samples, shares, known, tables_.feature,
                                                                               values);
-        checked_launch("take logarithms");
+        checked_launch("compute logarithms");
         const float* slow = slow_part(values, one, two);
         const float* slow_shares = known == nullptr ? nullptr : slow_part(known, slow == one ? two : one, shares);
         take_fast<<<blocks_for(samples), threads_of_a_range, 0, stream_>>>(samples, values, slow, slow_shares, known,
                                                                            features_.values() + offset);
-        checked_launch("take what is slow away");
+        checked_launch("subtract the slow part");
     }
 
     void smooth(const float* from, float* between, float* to) {
@@ -323,7 +323,7 @@ class FeatureMaker {
                     mean_along_a_scans<<<over_parts.blocks, over_parts.threads, 0, stream_>>>(planes_, from, half, to);
                 else
                     mean_along_depth<<<over.blocks, over.threads, 0, stream_>>>(planes_, from, half, to);
-                checked_launch("find what is slow");
+                checked_launch("find the slow part");
                 from = to;
             }
         }

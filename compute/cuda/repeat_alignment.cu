@@ -129,7 +129,7 @@ __global__ void __launch_bounds__(aligning_threads) move_in_depth(RepeatWork wor
 
 // Compares the moved repeat with the reference of its position. A-scan x + whole_x of the repeat corresponds to A-scan
 // x of the reference.
-struct AgainstReference {
+struct RelativeToReference {
     const RepeatShift* shifts;
     std::int64_t series;
     int reference;  // for all positions; -1: the one in each state
@@ -247,7 +247,7 @@ __global__ void __launch_bounds__(aligning_threads, 4) lay_over(RepeatWork work,
 }
 
 // Compares an aligned repeat with the previous one, rotated by that repeat's own phase.
-struct AgainstTheOneBefore {
+struct RelativeToPrevious {
     std::int64_t series;
     int place;
 
@@ -295,9 +295,9 @@ void enqueue_series(cudaStream_t stream, const RepeatWork& work, std::int64_t se
     enqueue_moves(stream, work, work.shifts, series, -1, likely_none);
     list_kept<<<1, 256, 0, stream>>>(work);
     lay_over<<<blocks, threads, 0, stream>>>(work, series);
-    for (int place = 1; place < work.count; ++place) enqueue_phases(stream, work, AgainstTheOneBefore{series, place});
+    for (int place = 1; place < work.count; ++place) enqueue_phases(stream, work, RelativeToPrevious{series, place});
     finish_lines<<<blocks, threads, 0, stream>>>(work, series);
-    checked_launch("lay repeats over one another");
+    checked_launch("overlay repeats");
 }
 
 }  // namespace
@@ -306,7 +306,7 @@ void enqueue_moves(cudaStream_t stream, const RepeatWork& work, const RepeatShif
                    int reference, bool likely_none) {
     const unsigned blocks = blocks_of_some(std::int64_t{work.slots()} * work.positions / aligning_warps, likely_none);
     move_in_depth<<<blocks, aligning_threads, 0, stream>>>(work, series);
-    enqueue_phases(stream, work, AgainstReference{shifts, series, reference}, likely_none);
+    enqueue_phases(stream, work, RelativeToReference{shifts, series, reference}, likely_none);
     checked_launch("move repeats in depth");
 }
 
@@ -416,7 +416,7 @@ AlignedBins RepeatAlignment::enqueue(const DeviceBins& bins, std::int64_t positi
     enqueue_laying_over(stream_, work);
     if (reports != nullptr) {
         report<<<blocks_for(work.slots()), threads_of_a_range, 0, stream_>>>(work, reports);
-        checked_launch("report where repeats lie");
+        checked_launch("report the positions of repeats");
     }
     return {{work.aligned, work.depth}, work.compared};
 }

@@ -631,7 +631,7 @@ void enqueue_try(cudaStream_t stream, const RepeatWork& work, int reference) {
     sum_lags_along<<<blocks_of_some(lines / aligning_warps, retry), threads, 0, stream>>>(work, reference);
     find_fractions_along<<<blocks_of_some(slots, retry), fraction_threads, 0, stream>>>(work);
     end_try<<<1, 256, 0, stream>>>(work, reference);
-    checked_launch("find where repeats lie");
+    checked_launch("find the positions of repeats");
 }
 
 }  // namespace

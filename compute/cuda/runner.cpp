@@ -30,7 +30,7 @@ bool is_on_device(const VoxelTargets& voxel_targets) {
 bool is_captured(const CallerOrder& order) {
     if (order.kind != CallerOrder::Kind::stream) return false;
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-    checked(cudaStreamIsCapturing(static_cast<cudaStream_t>(order.handle), &status), "ask about the caller's stream");
+    checked(cudaStreamIsCapturing(static_cast<cudaStream_t>(order.handle), &status), "query the caller's stream");
     return status != cudaStreamCaptureStatusNone;
 }
 
@@ -57,7 +57,8 @@ class InGraph {
 // Rejects pageable memory with an order, because the host copies it immediately.
 void check_order(const Block& block) {
     if (block.order.kind == CallerOrder::Kind::none || block.memory != MemoryKind::host) return;
-    throw Error(ErrorCode::bad_setting, "pageable memory cannot wait for a stream or event", "block", "pin it");
+    throw Error(ErrorCode::bad_setting, "pageable memory cannot wait for a stream or event", "block",
+                "use pinned memory");
 }
 
 }  // namespace
@@ -204,9 +205,8 @@ Completion CudaRunner::submit(const Block& block, const VoxelTargets& voxel_targ
 // A graph replays device work only, so it cannot contain host work or a running background.
 void CudaRunner::check_for_graph(bool for_the_host) const {
     if (for_the_host) {
-        throw Error(ErrorCode::bad_setting,
-                    "a graph takes blocks in the GPU's or in pinned memory, and voxels in the GPU's", "block",
-                    "copy them there, or end the capture first");
+        throw Error(ErrorCode::bad_setting, "a graph needs blocks in GPU or pinned memory, and voxels in GPU memory",
+                    "block", "copy them there, or end the capture first");
     }
     if (background_mode_ == Background::running) {
         throw Error(ErrorCode::bad_setting, "a running background cannot be captured into a graph", "recipe.background",
@@ -238,14 +238,14 @@ void CudaRunner::follow(Listener& listener, const CallerOrder& order) {
     const cudaError_t result = order.kind == CallerOrder::Kind::stream
                                    ? cudaStreamWaitEvent(static_cast<cudaStream_t>(order.handle), listener.done)
                                    : cudaEventRecord(static_cast<cudaEvent_t>(order.handle), listener.stream);
-    checked(result, "let the caller's work wait for the voxels");
+    checked(result, "make the caller's work wait for the voxels");
 }
 
 void CudaRunner::check_places(const VoxelTargets& voxel_targets) const {
     if (voxel_targets.flow && !flow_grid_) throw Error(ErrorCode::bad_setting, "the plan has no flow", "place");
     if (voxel_targets.peaks) check_peaks(*voxel_targets.peaks, grid_.type);
     if (voxel_targets.order.kind != CallerOrder::Kind::none && !is_on_device(voxel_targets)) {
-        throw Error(ErrorCode::bad_setting, "streams and events order only voxels in the GPU's memory", "place",
+        throw Error(ErrorCode::bad_setting, "streams and events can only order voxels in GPU memory", "place",
                     "wait for the completion instead");
     }
 }

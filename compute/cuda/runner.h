@@ -68,7 +68,7 @@ class BlockTimes {
 
   private:
     struct TimedEvent {
-        TimedEvent() { checked(cudaEventCreateWithFlags(&event, cudaEventDefault), "make an event"); }
+        TimedEvent() { checked(cudaEventCreateWithFlags(&event, cudaEventDefault), "create an event"); }
         ~TimedEvent() { cudaEventDestroy(event); }
         TimedEvent(const TimedEvent&) = delete;
         TimedEvent& operator=(const TimedEvent&) = delete;

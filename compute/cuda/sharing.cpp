@@ -121,7 +121,7 @@ class ImportedImage {
             cudaResourceDesc resource{};
             resource.resType = cudaResourceTypeArray;
             resource.res.array.array = array_;
-            checked(cudaCreateSurfaceObject(&surface_, &resource), "make a surface of a texture");
+            checked(cudaCreateSurfaceObject(&surface_, &resource), "create a surface of a texture");
         } catch (...) {
             cudaFreeMipmappedArray(levels_);
             throw;
@@ -268,15 +268,15 @@ class CudaSlotWriter : public SlotWriter {
         written_.signal(value, publishing_);
     }
 
-    Settled settle(std::chrono::milliseconds timeout) noexcept override {
+    SettleResult settle(std::chrono::milliseconds timeout) noexcept override {
         const CurrentDevice current(device_, std::nothrow);
         const auto until = std::chrono::steady_clock::now() + timeout;
         for (;; std::this_thread::sleep_for(look_again)) {
             const cudaError_t result = cudaStreamQuery(publishing_);
-            if (result == cudaSuccess) return Settled::done;
-            if (result != cudaErrorNotReady) return Settled::dead;
+            if (result == cudaSuccess) return SettleResult::done;
+            if (result != cudaErrorNotReady) return SettleResult::dead;
             cudaGetLastError();  // not an error, but the runtime records it as one
-            if (std::chrono::steady_clock::now() >= until) return Settled::in_flight;
+            if (std::chrono::steady_clock::now() >= until) return SettleResult::in_flight;
         }
     }
 
@@ -305,7 +305,7 @@ std::unique_ptr<SlotWriter> share_slots(const std::vector<ExportedSlot>& slots, 
     std::vector<PendingSlot> handles(slots.begin(), slots.end());
     PendingHandle of_written(written.handle), of_read(read.handle);
     if (written.device == DeviceId{}) {
-        throw Error(ErrorCode::device, "the renderer does not say which GPU it draws on", place_name);
+        throw Error(ErrorCode::device, "the renderer does not report its GPU", place_name);
     }
     const int device = usable_gpu(written.device).index;
     const CurrentDevice current(device);

@@ -195,7 +195,7 @@ class BlockSearch {
             const float largest = to_depth();
             if (i == 0) {
                 auto* shared = reinterpret_cast<float*>(memory_.sums);
-                rules.begin(work_.recipe, over_block(largest, Greatest{}, shared),
+                rules.begin(work_.recipe, over_block(largest, Larger{}, shared),
                             over_block(energy, Sum{}, shared + 32));
             }
             rules.begin_iteration(work_.recipe, i);
@@ -469,7 +469,7 @@ void SparseSearchOnChip::enqueue(cudaStream_t stream, const float* spectra, std:
         using Grid = decltype(grid);
         const auto kernel = width_ == 3 ? search_lines<Grid, ThreePoints> : search_lines<Grid, AnyPoints>;
         checked(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared),
-                "ask for shared memory");
+                "request shared memory");
         kernel<<<static_cast<unsigned>(lines), Grid::threads, index(shared), stream>>>(work);
     });
     checked_launch("search in one kernel");

@@ -535,7 +535,7 @@ class BilateralOnDevice : public DeviceFilter {
     void enqueue(const float* power, float* out, cudaStream_t stream) override {
         begin_guide<<<blocks_for(box_.voxels()), threads_of_a_range, 0, stream>>>(box_, power, tables_.margin,
                                                                                   guide_.as<float>());
-        checked_launch("make a guide");
+        checked_launch("compute a guide");
         for (std::size_t axis = 0; axis < 3; ++axis) {
             if (tables_.smoothing[axis].empty()) continue;
             const auto reach = static_cast<int>(tables_.smoothing[axis].size() / 2);
@@ -593,7 +593,7 @@ class NonLocalMeansOnDevice : public DeviceFilter {
         if (needed <= max_shared_bytes()) return {};
         return "this search needs " + std::to_string(needed / kib) +
                " KiB of a GPU's shared memory, of which this one has " + std::to_string(max_shared_bytes() / kib) +
-               ": it takes a slower way; a narrower search (filter.search_*) is fast";
+               ": using a slower kernel; a narrower search (filter.search_*) is faster";
     }
 
   private:
@@ -602,10 +602,10 @@ class NonLocalMeansOnDevice : public DeviceFilter {
         checked(cudaMemsetAsync(max_.data(), 0, sizeof(unsigned), stream), "clear a number");
         find_max<<<std::min(blocks, blocks_for(box_.voxels())), threads_of_a_range, 0, stream>>>(power, box_.voxels(),
                                                                                                  max_.as<unsigned>());
-        checked_launch("find the greatest power");
+        checked_launch("find the maximum power");
         checked(cudaMemcpyAsync(on_host_.data(), max_.data(), sizeof(unsigned), cudaMemcpyDeviceToHost, stream),
-                "copy the greatest power");
-        checked(cudaStreamSynchronize(stream), "find the greatest power");
+                "copy the maximum power");
+        checked(cudaStreamSynchronize(stream), "find the maximum power");
         return *on_host_.as<float>();
     }
 
@@ -645,10 +645,10 @@ class NonLocalMeansOnDevice : public DeviceFilter {
         const int bytes = tile_.bytes(group);
         const auto kernel = mean_of_similar<patch, group>;
         checked(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, max_shared_bytes()),
-                "ask for shared memory");
+                "request shared memory");
         checked(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
                                      cudaSharedmemCarveoutMaxShared),
-                "ask for shared memory");
+                "request shared memory");
         const dim3 tiles(parts(box_.depth, SimilarTile::depth), parts(box_.a_scans, tile_.outputs()),
                          parts(box_.b_scans, SimilarTile::b_scans));
         kernel<<<tiles, SimilarTile::threads, index(bytes), stream>>>(work);
@@ -669,7 +669,7 @@ class NonLocalMeansOnDevice : public DeviceFilter {
         pass.logs = logs_.as<float>();
         begin_similar<<<blocks_for(box_.voxels()), threads_of_a_range, 0, stream>>>(
             box_, power, tables_.margin, power_.as<float>(), logs_.as<float>());
-        checked_launch("make logarithms");
+        checked_launch("compute logarithms");
         for (const DeviceBuffer* sum : {&values_, &weights_}) {
             checked(cudaMemsetAsync(sum->data(), 0, index(bytes), stream), "clear sums");
         }

@@ -146,13 +146,13 @@ Fft::Fft(Kind kind, std::int64_t n, std::int64_t in_distance, std::int64_t out_d
          std::int64_t lines_of_a_batch)
     : kind_(kind), batch_(lines_of_a_batch), in_bytes_(batch_ * in_distance * element_bytes(kind, Kind::real_forward)),
       out_bytes_(batch_ * out_distance * element_bytes(kind, Kind::real_inverse)) {
-    checked(cufft().create(&plan_), "make a plan");
+    checked(cufft().create(&plan_), "create a plan");
     try {
         long long length = n;
         long long in_length = kind == Kind::real_inverse ? n / 2 + 1 : n;
         long long out_length = kind == Kind::real_forward ? n / 2 + 1 : n;
         std::size_t work_bytes = 0;
-        checked(cufft().set_auto_allocation(plan_, 0), "leave its work area to us");
+        checked(cufft().set_auto_allocation(plan_, 0), "disable its work area");
         checked(cufft().make_plan(plan_, 1, &length, &in_length, 1, in_distance, &out_length, 1, out_distance,
                                   type_of(kind), batch_, &work_bytes),
                 "plan a transform");

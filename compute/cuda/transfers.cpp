@@ -106,16 +106,16 @@ cudaExtent extent_of(const PackedSlices& slices) {
 
 bool allow_peer_copies(int other) {
     int current = 0, can = 0;
-    checked(cudaGetDevice(&current), "ask for the current device");
+    checked(cudaGetDevice(&current), "query the current device");
     if (current == other) return true;
-    checked(cudaDeviceCanAccessPeer(&can, current, other), "ask how GPUs are connected");
+    checked(cudaDeviceCanAccessPeer(&can, current, other), "query how GPUs are connected");
     if (can == 0) return false;
     const cudaError_t result = cudaDeviceEnablePeerAccess(other, 0);
     if (result == cudaErrorPeerAccessAlreadyEnabled) {
         cudaGetLastError();
         return true;
     }
-    checked(result, "let GPUs reach each other");
+    checked(result, "enable access between GPUs");
     return true;
 }
 
@@ -134,7 +134,7 @@ PeerCopy::Landing& PeerCopy::landing_on(int device, std::int64_t bytes, cudaStre
     const CurrentDevice other(device);
     const bool is_there = landing_ && landing_->device == device;
     if (is_there && landing_->bytes() >= bytes) return *landing_;
-    checked(cudaStreamSynchronize(stream), "wait for voxels on their way");
+    checked(cudaStreamSynchronize(stream), "wait for voxels in transfer");
     if (!is_there) landing_.emplace().device = device;
     is_straight_ ? landing_->memory.reserve(bytes) : landing_->host.reserve(bytes);
     return *landing_;
@@ -147,22 +147,22 @@ void PeerCopy::enqueue(cudaStream_t stream, const PackedSlices& from, const Peer
     Landing& landing = landing_on(to.device, from.bytes(), stream);
     if (!left_) left_.emplace();
     checked(cudaMemcpyAsync(landing.data(), from.data, index(from.bytes()), cudaMemcpyDefault, stream),
-            "copy voxels towards another GPU");
-    checked(cudaEventRecord(*left_, stream), "mark voxels that have landed");
+            "copy voxels to another GPU");
+    checked(cudaEventRecord(*left_, stream), "mark transferred voxels");
     {
         const CurrentDevice other(to.device);
-        checked(cudaStreamWaitEvent(landing.stream, *left_), "wait for voxels to land");
+        checked(cudaStreamWaitEvent(landing.stream, *left_), "wait for transferred voxels");
         put_in_place(landing, from, to);
-        checked(cudaEventRecord(landing.arrived, landing.stream), "mark voxels in their place");
+        checked(cudaEventRecord(landing.arrived, landing.stream), "mark stored voxels");
     }
-    checked(cudaStreamWaitEvent(stream, landing.arrived), "wait for voxels in their place");
+    checked(cudaStreamWaitEvent(stream, landing.arrived), "wait for stored voxels");
 }
 
 void PeerCopy::put_in_place(const Landing& landing, const PackedSlices& from, const PeerTarget& to) {
     if (to.array == nullptr) {
         return checked(
             cudaMemcpyAsync(to.linear, landing.data(), index(from.bytes()), cudaMemcpyDefault, landing.stream),
-            "put voxels into their place");
+            "store voxels in their target");
     }
     cudaMemcpy3DParms copy{};
     copy.srcPtr = rows_of(landing.data(), from);
@@ -170,7 +170,7 @@ void PeerCopy::put_in_place(const Landing& landing, const PackedSlices& from, co
     copy.dstPos = make_cudaPos(0, 0, index(to.first_slice));
     copy.extent = extent_of(from);
     copy.kind = cudaMemcpyDefault;
-    checked(cudaMemcpy3DAsync(&copy, landing.stream), "put voxels into a texture");
+    checked(cudaMemcpy3DAsync(&copy, landing.stream), "store voxels in a texture");
 }
 
 namespace {
@@ -181,7 +181,7 @@ namespace {
 
 cudaPointerAttributes facts_of(const void* data) {
     cudaPointerAttributes facts{};
-    checked(cudaPointerGetAttributes(&facts, data), "look at the memory of a place");
+    checked(cudaPointerGetAttributes(&facts, data), "query the memory of a target");
     return facts;
 }
 
@@ -209,7 +209,7 @@ DeviceTarget VoxelOutput::begin(cudaStream_t stream, const VoxelTarget& voxel_ta
     if (voxel_target.kind == TargetKind::device_linear) return device_memory(voxel_target, first);
     to_ = static_cast<std::byte*>(voxel_target.data) + (first - voxel_target.first_b_scan) * voxel_target.b_scan_bytes;
     const cudaMemoryType memory = facts_of(to_).type;
-    if (memory == cudaMemoryTypeDevice) refuse("device memory is not host memory", "use a device_linear place");
+    if (memory == cudaMemoryTypeDevice) refuse("device memory is not host memory", "use a device_linear target");
     staged_ = memory == cudaMemoryTypeUnregistered;
     on_device_.reserve(max_slices_ * slice_bytes_);
     if (staged_) staging_.reserve(max_slices_ * slice_bytes_);
@@ -231,11 +231,11 @@ DeviceTarget VoxelOutput::device_memory(const VoxelTarget& voxel_target, std::in
     const auto bits = reinterpret_cast<std::uintptr_t>(voxel_target.data) |
                       static_cast<std::uintptr_t>(voxel_target.a_scan_bytes) |
                       static_cast<std::uintptr_t>(voxel_target.b_scan_bytes);
-    if (bits % static_cast<std::uintptr_t>(alignment) != 0) refuse("its lines do not start at whole voxels");
+    if (bits % static_cast<std::uintptr_t>(alignment) != 0) refuse("its lines are not aligned to voxels");
     const cudaPointerAttributes facts = facts_of(voxel_target.data);
     if (facts.type == cudaMemoryTypeDevice && is_elsewhere(facts.device)) {
         if (voxel_target.a_scan_bytes != line_bytes_ || voxel_target.b_scan_bytes != slice_bytes_)
-            refuse("voxels in the memory of another GPU have to lie without gaps");
+            refuse("voxels in the memory of another GPU must be contiguous");
         std::byte* begin =
             static_cast<std::byte*>(voxel_target.data) + (first - voxel_target.first_b_scan) * slice_bytes_;
         return packed_for_peer({.device = facts.device, .linear = begin});
@@ -256,8 +256,8 @@ DeviceTarget VoxelOutput::slot(cudaStream_t stream, const VoxelTarget& voxel_tar
     const auto& slot = *static_cast<const CudaSlot*>(voxel_target.data);
     const std::int64_t end = first - voxel_target.first_b_scan + count;
     if (slot.type != grid_.type || slot.depth != grid_.depth || slot.a_scans != grid_.a_scans || end > slot.b_scans) {
-        refuse(fmt::format("a slot of {} x {} x {} voxels is not what the plan writes, {} x {} x {}", slot.depth,
-                           slot.a_scans, slot.b_scans, grid_.depth, grid_.a_scans, grid_.b_scans));
+        refuse(fmt::format("a slot has {} x {} x {} voxels, but the plan writes {} x {} x {}", slot.depth, slot.a_scans,
+                           slot.b_scans, grid_.depth, grid_.a_scans, grid_.b_scans));
     }
     checked(cudaStreamWaitEvent(stream, slot.opened), "wait for the renderer");
     const std::int64_t first_slice = first - voxel_target.first_b_scan;
@@ -275,7 +275,7 @@ DeviceTarget VoxelOutput::slot(cudaStream_t stream, const VoxelTarget& voxel_tar
 
 bool VoxelOutput::is_elsewhere(int device) const {
     int current = 0;
-    checked(cudaGetDevice(&current), "ask for the current device");
+    checked(cudaGetDevice(&current), "query the current device");
     return device != current || peers_ != PeerPath::automatic;
 }
 
@@ -286,7 +286,7 @@ DeviceTarget VoxelOutput::packed_for_peer(const PeerTarget& target) {
 }
 
 void VoxelOutput::add_peaks(DeviceTarget& target, const DeviceTarget& peaks, std::int64_t depths) {
-    if (peaks.linear == nullptr) refuse("peaks go to linear memory");
+    if (peaks.linear == nullptr) refuse("peaks need linear memory");
     target.peaks = peaks.linear + (peaks.first_slice - target.first_slice) * peaks.b_scan_bytes;
     target.peaks_a_scan_bytes = peaks.a_scan_bytes;
     target.peaks_b_scan_bytes = peaks.b_scan_bytes;

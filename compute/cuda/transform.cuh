@@ -432,7 +432,7 @@ struct Radix {
 };
 
 // A stage of a run-time length.
-struct StageOfAny {
+struct RuntimeStage {
     const MixedStage& stage;
     int stages_before;
 
@@ -471,12 +471,12 @@ struct AnyLength {
     template <class Use>
     __device__ static void middle_stages(const MixedRadix& length, const Use& use) {
 #pragma unroll 1
-        for (int s = 1; s < length.stages - 1; ++s) use(StageOfAny{length.stage[s], s});
+        for (int s = 1; s < length.stages - 1; ++s) use(RuntimeStage{length.stage[s], s});
     }
-    __device__ static StageOfAny first_stage(const MixedRadix& length) {
+    __device__ static RuntimeStage first_stage(const MixedRadix& length) {
         return {length.stage[0], 0};
     }
-    __device__ static StageOfAny last_stage(const MixedRadix& length) {
+    __device__ static RuntimeStage last_stage(const MixedRadix& length) {
         return {length.stage[length.stages - 1], length.stages - 1};
     }
     __device__ static int n(const MixedRadix& length) {
@@ -489,7 +489,7 @@ struct AnyLength {
 
 // A stage of a compile-time length.
 template <int s, int padding, int... radices>
-struct StageOfKnown {
+struct StaticStage {
     static constexpr MixedStage stage() {
         constexpr int all[] = {radices...};
         return mixed_radix(all, padding).stage[s];
@@ -517,7 +517,7 @@ struct StageOfKnown {
 template <int group_threads, int groups, int padding, int... radices>
 struct KnownLength {
     template <int s>
-    using RadixStep = StageOfKnown<s, padding, radices...>;
+    using RadixStep = StaticStage<s, padding, radices...>;
     static constexpr int count = sizeof...(radices);
     static constexpr int max_block = group_threads * groups, min_blocks = MixedShape::max_block / max_block;
 

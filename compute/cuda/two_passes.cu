@@ -61,7 +61,7 @@ struct ResampledPair {
     LinePair lines;
 
     __device__ ComplexPair operator()(const TwoPassWork& work, int j) const {
-        const LessBackground less;
+        const MinusBackground less;
         float taps[4];
         const EitherTaps taps_of(work.taps);
         taps_of(j, __ldg(work.offset + j), taps);
@@ -198,7 +198,7 @@ __global__ void __launch_bounds__(threads, blocks) second_pass(const __grid_cons
 template <class Kernel>
 void launch(const Kernel& kernel, const TwoPassWork& work, int transforms, int shared, cudaStream_t stream) {
     checked(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, max_shared_bytes()),
-            "ask for shared memory");
+            "request shared memory");
     const dim3 grid(static_cast<unsigned>((transforms + columns - 1) / columns), work.lines.pairs.count());
     kernel<<<grid, threads, index(shared), stream>>>(work);
     checked_launch("transform in two passes");

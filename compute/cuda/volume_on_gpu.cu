@@ -154,7 +154,7 @@ class CudaVolume : OfDevice, public VolumeOnGpu {
     }
 
     void filter() override {
-        if (!filter_) throw Error(ErrorCode::bad_setting, "none was asked for", "filter");
+        if (!filter_) throw Error(ErrorCode::bad_setting, "was not requested", "filter");
         if (!was_read_) return;
         const CurrentDevice current(device_);
         filtered_.reserve(power_.bytes());

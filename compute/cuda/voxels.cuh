@@ -28,8 +28,8 @@ struct VoxelValue {
     // `z` counts kept bins.
     __device__ float operator()(float power, std::int64_t z) const {
         if (noise_floor != nullptr) {
-            power = mode == NoiseFloor::amplitude ? LessNoiseAmplitude{}(power, noise_floor[z])
-                                                  : LessNoisePower{}(power, noise_floor[z]);
+            power = mode == NoiseFloor::amplitude ? MinusNoiseAmplitude{}(power, noise_floor[z])
+                                                  : MinusNoisePower{}(power, noise_floor[z]);
         }
         if (quantity == Quantity::db) return Decibel{reference_db}(power);
         return quantity == Quantity::amplitude ? Amplitude{}(power) : Intensity{}(power);

@@ -148,27 +148,27 @@ void validate_flow(const ReconstructionSpec& spec) {
     const std::string name = std::get<std::string>(value_of(spec.flow, "method"));
     const bool repeats = geometry.a_repeats > 1 || geometry.b_repeats > 1;
     require(!repeats || spec.recipe.average != Average::none,
-            "repeats that are not joined make the structure larger than the flow", "recipe.average",
+            "unaveraged repeats make the structure larger than the flow", "recipe.average",
             "choose magnitude, power or complex");
-    require(repeats || is_doppler(method), fmt::format("{} compares repeats, and there are none", name), "flow.method",
-            "scan with b_repeats or a_repeats above 1, or choose doppler or power_doppler");
+    require(repeats || is_doppler(method), fmt::format("{} compares repeats, but the scan has none", name),
+            "flow.method", "scan with b_repeats or a_repeats above 1, or choose doppler or power_doppler");
     require(repeats || geometry.a_scans >= 2, fmt::format("{} of a single A-scan has nothing to compare", name),
             "flow.method", "scan at least two A-scans, or with repeats");
     require(!geometry.bidirectional || geometry.b_repeats == 1,
-            "from one repeat of a B-scan to the next the interval changes along a bidirectional scan", "flow.method",
+            "in a bidirectional scan, the interval between repeats varies along the B-scan", "flow.method",
             "scan in one direction, or choose none");
     require(method != FlowMethod::phase_variance || repeats_of(spec).count >= 3,
             "the variance of phase steps needs two of them", "flow.method", "scan at least 3 repeats");
     require(!spec.flow.align || !is_doppler(method),
             "aligning removes the phase of bulk motion, which " + name + " would measure", "flow.align",
             "set it to false, or choose a method of angiography");
-    require(!spec.flow.align || geometry.b_repeats > 1, "repeats of A-scans follow too fast to be aligned",
+    require(!spec.flow.align || geometry.b_repeats > 1, "repeats of A-scans follow too fast for alignment",
             "flow.align", "set it to false, or scan with b_repeats above 1");
     const bool speeds = method == FlowMethod::doppler && spec.flow.unwrap;
     require(!speeds || geometry.line_rate_hz > 0, "velocities in mm/s need the line rate", "flow.unwrap",
-            "give scan.line_rate_hz");
+            "set scan.line_rate_hz");
     require(!speeds || effective_wavelength_um(spec) > 0, "velocities in mm/s need the wavelength", "flow.unwrap",
-            "give calibration.wavelengths or calibration.centre_wavelength_nm");
+            "set calibration.wavelengths or calibration.centre_wavelength_nm");
 }
 
 std::optional<VolumeGrid> planned_flow_grid(const ReconstructionSpec& spec) {

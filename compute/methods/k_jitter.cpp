@@ -39,7 +39,7 @@ void check_k_jitter(const std::vector<double>& k_jitter, const ScanGeometry& geo
     if (k_jitter.empty()) return;
     constexpr double largest_share = 0.1;  // share of the samples; larger values indicate a different k map
     const std::int64_t rows = std::ssize(k_jitter) / 2;
-    require(k_jitter.size() % 2 == 0, "holds half a row", where, "a row is offset, stretch");
+    require(k_jitter.size() % 2 == 0, "contains half a row", where, "a row is offset, stretch");
     require(lines_a_row(geometry, rows) != 0,
             fmt::format("holds {}, expected {}, one for each acquired B-scan, or {}, one for each A-scan",
                         plural(rows, "rows"), geometry.frames_per_volume(),
@@ -54,7 +54,7 @@ void check_k_jitter(const std::vector<double>& k_jitter, const ScanGeometry& geo
         const double moved = std::max(std::abs(offset), std::abs(offset + (stretch - 1) * last));
         require(moved <= largest_share * (last + 1),
                 fmt::format("row {} (counted from 0) moves an end of the spectrum by {:.4g} samples", row, moved),
-                where, "at most a tenth of them: offsets count points of the k grid, stretches are near 1");
+                where, "allowed is at most a tenth of them: offsets count points of the k grid, stretches are near 1");
     }
 }
 

@@ -34,7 +34,7 @@ const std::vector<Field<RawFormat>>& describe<RawFormat>() {
     constexpr Effect effect = Effect::file;
     static const std::vector<Field<S>> fields{
         choice("sample_format", &S::sample_format, {"u8", "u16", "u32", "i16", "f32", "packed12"}, effect,
-               "how one sample is stored; packed12 holds two 12-bit samples in three bytes"),
+               "storage format of a sample; packed12 stores two 12-bit samples in three bytes"),
         choice("byte_order", &S::byte_order, {"little", "big"}, effect, "byte order of multi-byte samples"),
         integer("shift", &S::shift, 0, 31, "bits", effect,
                 "right shift of integer samples; 4 for 12 bits in the high end of 16"),
@@ -42,7 +42,7 @@ const std::vector<Field<RawFormat>>& describe<RawFormat>() {
                 "significant bits after the shift, higher ones are masked off; 0 keeps all")
             .special(0, "all"),
         integer("channels", &S::channels, 1, 64, "", effect, "interferometric channels in the file"),
-        integer("channel", &S::channel, 0, 63, "", effect, "the channel to reconstruct, counted from 0"),
+        integer("channel", &S::channel, 0, 63, "", effect, "channel to reconstruct, counted from 0"),
         choice("channel_layout", &S::channel_layout, {"interleaved", "planar"}, effect,
                "interleaved: sample by sample; planar: within a line, one channel's spectrum after the other's"),
         integer("line_bytes", &S::line_bytes, 0, std::int64_t{1} << 32, "bytes", effect,
@@ -58,34 +58,36 @@ const std::vector<Field<ScanGeometry>>& describe<ScanGeometry>() {
     constexpr Effect effect = Effect::file;
     static const std::vector<Field<S>> fields{
         integer("samples", &S::samples, 0, max_samples, "", effect, "samples of one spectrum of one channel"),
-        integer("a_scans", &S::a_scans, 0, max_lines, "", effect, "A-scan positions in a B-scan"),
-        integer("b_scans", &S::b_scans, 0, max_lines, "", effect, "B-scan positions in a volume"),
-        integer("volumes", &S::volumes, 1, max_lines, "", effect, "volumes in the file"),
+        integer("a_scans", &S::a_scans, 0, max_lines, "", effect, "A-scan positions per B-scan"),
+        integer("b_scans", &S::b_scans, 0, max_lines, "", effect, "B-scan positions per volume"),
+        integer("volumes", &S::volumes, 1, max_lines, "", effect, "number of volumes in the file"),
         integer("a_repeats", &S::a_repeats, 1, 4096, "", effect, "lines at each A-scan position (MB scans)"),
         integer("b_repeats", &S::b_repeats, 1, 4096, "", effect, "B-scans at each position (BM scans)"),
         flag("depth_flip", &S::depth_flip, effect,
-             "the object is on the far side of zero delay: depth rows are written in reverse"),
+             "the object is beyond zero delay: depth rows are written in reverse"),
         number("spacing_a_um", &S::spacing_a_um, 0, 1e6, "um", effect, "distance between A-scans; 0: unknown")
             .special(0, "unknown")
             .soft(0, 100),
         number("spacing_b_um", &S::spacing_b_um, 0, 1e6, "um", effect, "distance between B-scans; 0: unknown")
             .special(0, "unknown")
             .soft(0, 100),
-        number("refractive_index", &S::refractive_index, 1, 5, "", effect, "divides optical depth; 1: depth in air")
+        number("refractive_index", &S::refractive_index, 1, 5, "", effect,
+               "refractive index that divides optical depth; 1: depth in air")
             .soft(1, 2),
         number("line_rate_hz", &S::line_rate_hz, 0, 1e9, "Hz", effect, "lines per second; 0: unknown")
             .special(0, "unknown")
             .soft(1000, 2e6),
         choice("protocol", &S::protocol, {"raster", "cross", "four_slices", "raster_cross", "raster_y"}, effect,
-               "arrangement of the B-scans of a volume: side by side; two that cross at right angles; three side by "
-               "side and one across; a raster after a few B-scans across it; a raster whose B-scans run along y"),
+               "arrangement of the B-scans of a volume: parallel; two crossing at right angles; three parallel and one "
+               "crossing; a raster preceded by crossing B-scans; a raster whose B-scans run along y"),
         integer("crosses", &S::crosses, 1, 64, "B-scans", effect,
-                "protocol raster_cross: how many B-scans run across the raster, before it"),
+                "protocol raster_cross: number of crossing B-scans before the raster"),
         integer("flyback_lines", &S::flyback_lines, 0, max_lines, "", effect,
-                "lines after each acquired B-scan while the beam returns: recorded, not part of it"),
+                "flyback lines after each acquired B-scan: recorded, but not part of it"),
         integer("flyback_frames", &S::flyback_frames, 0, max_lines, "", effect,
-                "acquired B-scans after those of each volume while the beam returns: recorded, not part of it"),
-        flag("bidirectional", &S::bidirectional, effect, "every second acquired B-scan is scanned backwards"),
+                "flyback B-scans after each volume: recorded, but not part of it"),
+        flag("bidirectional", &S::bidirectional, effect,
+             "bidirectional scan: every second acquired B-scan runs backwards"),
         choice("fast_axis", &S::fast_axis, {"uniform", "sinusoidal", "file"}, effect,
                "how the beam moves along a B-scan: evenly, as a sine (resonant scanner), or as calibration.fast_axis"),
         number("sinusoidal_part", &S::sinusoidal_part, 0.01, 1, "", effect,
@@ -99,7 +101,7 @@ const std::vector<Field<Calibration>>& describe<Calibration>() {
     using S = Calibration;
     static const Fields<S> fields{
         choice("dispersion_holds", &S::dispersion_holds, {"theta", "correction"}, Effect::table,
-               "what the dispersion file holds: the phase theta of the sample arm, or the correction exp(+i phase)")
+               "content of the dispersion file: the phase theta of the sample arm, or the correction exp(+i phase)")
             .in("Dispersion")
             .called("file holds")
             .only_while("recipe.dispersion", {"true"}),
@@ -127,11 +129,11 @@ const std::vector<Field<Recipe>>& describe<Recipe>() {
     constexpr double any = 1e12;
     static const Fields<S> fields{
         choice("method", &S::method, {"plain", "defr", "compressive"}, plan,
-               "plain: one transform; defr: full range, both sides of zero delay told apart by their dispersion; "
-               "compressive: the fewest reflectors that explain a part of the samples")
+               "plain: one transform; defr: full-range OCT, mirror image removed by dispersion encoding; compressive: "
+               "compressed sensing, sparsest A-scan consistent with a subset of samples")
             .in("Method"),
         choice("background", &S::background, {"auto", "none", "stored", "frame_mean", "running", "median", "rolling"},
-               plan, "what is subtracted from each spectrum; auto: stored where a background is given, else frame_mean")
+               plan, "background subtracted from each spectrum; auto: stored if a background is given, else frame_mean")
             .in("Background"),
         number("running_alpha", &S::running_alpha, 1e-6, 1, "", table,
                "weight of the newest B-scan in the running background")
@@ -141,8 +143,8 @@ const std::vector<Field<Recipe>>& describe<Recipe>() {
             .soft(1, 1024)
             .only_while("recipe.background", {"rolling"}),
         choice("fixed_pattern", &S::fixed_pattern, {"none", "median", "minimum_variance"}, plan,
-               "fixed lines removed in depth over a whole B-scan: complex median, or the mean of the segment with the "
-               "smallest variance"),
+               "removal of fixed-pattern lines over a whole B-scan: complex median, or the mean of the segment with "
+               "the smallest variance"),
         integer("fixed_pattern_segments", &S::fixed_pattern_segments, 2, 4096, "", plan,
                 "segments of a B-scan among which minimum_variance chooses")
             .soft(2, 64)
@@ -157,8 +159,8 @@ const std::vector<Field<Recipe>>& describe<Recipe>() {
             "resample", &S::resample,
             {"none", "nearest", "linear", "linear_wavelength", "catmull_rom", "lagrange3", "spline", "nufft", "nudft"},
             plan,
-            "interpolation to uniform k; none with nufft and nudft, which transform the samples where they lie: to "
-            "the accuracy of [nufft], and exactly"),
+            "interpolation to uniform k; nufft and nudft transform the nonuniform samples directly: to the accuracy of "
+            "[nufft], and exactly"),
         choice("window", &S::window, {"rect", "hann", "hamming", "blackman", "blackman_harris", "tukey", "gaussian"},
                table, "window on the uniform k grid")
             .only_while("recipe.shaping", {"none"}),
@@ -183,11 +185,13 @@ const std::vector<Field<Recipe>>& describe<Recipe>() {
         flag("dispersion", &S::dispersion, plan, "apply the dispersion file and the coefficients")
             .in("Dispersion")
             .called("compensate"),
-        number("a2_rad", &S::a2_rad, -1e5, 1e5, "rad", table, "quadratic dispersion phase at the band edge")
+        number("a2_rad", &S::a2_rad, -1e5, 1e5, "rad", table,
+               "second-order dispersion: phase at the edge of the spectrum")
             .soft(-100, 100)
             .found_by("dispersion")
             .only_while("recipe.dispersion", {"true"}),
-        number("a3_rad", &S::a3_rad, -1e5, 1e5, "rad", table, "cubic dispersion phase at the band edge")
+        number("a3_rad", &S::a3_rad, -1e5, 1e5, "rad", table,
+               "third-order dispersion: phase at the edge of the spectrum")
             .soft(-50, 50)
             .only_while("recipe.dispersion", {"true"}),
         number("gdd_fs2", &S::gdd_fs2, -1e9, 1e9, "fs^2", table,
@@ -198,28 +202,29 @@ const std::vector<Field<Recipe>>& describe<Recipe>() {
                "third-order dispersion; needs wavelengths or the absolute scale")
             .soft(-1e6, 1e6)
             .only_while("recipe.dispersion", {"true"}),
-        integer("zero_padding", &S::zero_padding, 1, 4, "", plan, "transform length factor: 1, 2 or 4")
+        integer("zero_padding", &S::zero_padding, 1, 4, "", plan, "FFT zero-padding factor: 1, 2 or 4")
             .only({1, 2, 4})
             .in("Depth"),
         integer("depth_begin", &S::depth_begin, 0, max_samples * 8, "bins", plan,
-                "first depth bin kept; zero padding does not change the count"),
+                "start of the depth range; zero padding does not change the numbers"),
         integer("depth_end", &S::depth_end, 0, max_samples * 8, "bins", plan,
-                "first depth bin no longer kept; 0: the end; zero padding does not change the count")
+                "end of the depth range (exclusive); 0: full range; zero padding does not change the numbers")
             .special(0, "end"),
         choice("average", &S::average, {"none", "magnitude", "power", "complex"}, plan,
-               "how a_repeats and b_repeats are averaged; none keeps every line")
+               "averaging of a_repeats and b_repeats; none keeps every line")
             .in("Method")
             .found_by("mean repeats"),
         choice("noise_floor", &S::noise_floor, {"none", "amplitude", "power"}, plan,
                "subtract the calibrated noise floor from the amplitude, or its square from the power")
             .in("Levels")
             .called("subtract floor"),
-        choice("quantity", &S::quantity, {"db", "intensity", "amplitude", "complex"}, plan, "what a voxel holds"),
+        choice("quantity", &S::quantity, {"db", "intensity", "amplitude", "complex"}, plan, "voxel quantity"),
         choice("voxel", &S::voxel, {"u8", "u16", "i16", "f16", "f32", "complex64"}, plan,
-               "how a voxel is stored; f16 is for the screen only; quantity = complex is always complex64"),
-        choice("levels", &S::levels, {"noise_floor", "fixed", "frame"}, plan,
-               "noise_floor: dB, low and high count from the measured noise floor; fixed: absolute; frame: from the "
-               "minimum to the maximum of each B-scan"),
+               "voxel type; f16 is for display only; quantity = complex is always complex64"),
+        choice(
+            "levels", &S::levels, {"noise_floor", "fixed", "frame"}, plan,
+            "noise_floor: dB, low and high are relative to the measured noise floor; fixed: absolute; frame: from the "
+            "minimum to the maximum of each B-scan"),
         number("low", &S::low, -any, any, "dB or counts", table, "value of the lowest u8/u16 code")
             .soft(-20, 60)
             .only_while("recipe.voxel", {"u8", "u16", "i16"}),
@@ -232,9 +237,9 @@ const std::vector<Field<Recipe>>& describe<Recipe>() {
             .soft(0, 120),
         choice(
             "precision", &S::precision, {"exact", "fast"}, plan,
-            "fast: structure in half precision on a GPU, where spectra of 512, 1024 ... 8192 samples come as u16 or "
-            "packed12 (the NUFFT: u16; full range: integers of up to 16 bits); adds noise 62 dB below the power of the "
-            "line. Flow and complex voxels stay exact, as does all that the CPU does"),
+            "fast: structure in half precision on a GPU, for spectra of 512, 1024 ... 8192 samples in u16 or packed12 "
+            "(the NUFFT: u16; full range: integers of up to 16 bits); adds noise 62 dB below the power of the "
+            "line. Flow, complex voxels and everything on the CPU keep single precision"),
     };
     return fields.list();
 }
@@ -266,14 +271,15 @@ const std::vector<Field<DefrRecipe>>& describe<DefrRecipe>() {
     static const Fields<S> fields =
         Fields<S>{
             integer("iterations", &S::iterations, 0, 100, "", plan,
-                    "each finds the strongest peaks and removes their false images; 0: dispersion compensation only")
+                    "number of iterations, each of which finds the strongest peaks and removes their mirror images; 0: "
+                    "dispersion compensation only")
                 .in("Method"),
-            number("delta", &S::delta, 0, 1, "", plan,
-                   "1: one peak at a time; 0: all above the strongest possible false image of the strongest"),
             number(
-                "threshold", &S::threshold, 0, 1, "", plan,
-                "amplitude above which a peak is found, as a fraction of the strongest; 0: gamma + delta (1 - gamma)"),
-            flag("residual", &S::residual, plan, "add what is left after the last iteration: noise, and weak peaks"),
+                "delta", &S::delta, 0, 1, "", plan,
+                "1: one peak at a time; 0: all peaks above the strongest possible mirror image of the strongest peak"),
+            number("threshold", &S::threshold, 0, 1, "", plan,
+                   "min amplitude of a peak, as a fraction of the strongest; 0: gamma + delta (1 - gamma)"),
+            flag("residual", &S::residual, plan, "add the residual of the last iteration: noise and weak peaks"),
             flag("double_precision", &S::double_precision, plan,
                  "iterate in double precision, which takes twice as long"),
         }
@@ -292,28 +298,26 @@ const std::vector<Field<CompressiveRecipe>>& describe<CompressiveRecipe>() {
                 "transform between depth and samples: that of [nufft], an exact matrix, or an FFT of samples resampled "
                 "to uniform k")
                 .in("Method"),
-            choice(
-                "mask", &S::mask, {"all", "uniform", "variable", "file"}, plan,
-                "which samples are used: all; a random part; more where the source (calibration.background) is bright; "
-                "calibration.mask"),
+            choice("mask", &S::mask, {"all", "uniform", "variable", "file"}, plan,
+                   "samples used: all; a random part; more where the source (calibration.background) is bright; "
+                   "calibration.mask"),
             number("share", &S::share, 0.01, 1, "", plan, "fraction of the samples that a random mask keeps")
                 .only_while("compressive.mask", {"uniform", "variable"}),
             integer("seed", &S::seed, 0, max_samples, "", plan, "seed of the random mask")
                 .only_while("compressive.mask", {"uniform", "variable"}),
             integer("iterations", &S::iterations, 1, 1000, "", plan,
-                    "number of iterations; always run in full, so the time does not depend on the data"),
-            number(
-                "tau_relative", &S::tau_relative, 0, 1, "", plan,
-                "threshold that a reflector must exceed, as a fraction of the strongest amplitude of the first guess; "
-                "1: nothing is left"),
+                    "number of iterations; all of them are run, so the time does not depend on the data"),
+            number("tau_relative", &S::tau_relative, 0, 1, "", plan,
+                   "min amplitude of a reflector, as a fraction of the strongest amplitude of the first estimate; 1: "
+                   "keeps nothing"),
             number("tau", &S::tau, 0, 1e12, "counts", plan,
-                   "the same threshold as an amplitude; 0: tau_relative is used"),
+                   "the same threshold as an absolute amplitude; 0: use tau_relative"),
             flag("continuation", &S::continuation, plan,
-                 "tau falls to its value over the first 60 % of the iterations"),
+                 "tau decreases to its value over the first 60 % of the iterations"),
             choice("step", &S::step, {"clamped", "safeguarded", "monotone"}, plan,
                    "Barzilai-Borwein step length: clamped by min_step; safeguarded: no worse than the last five; "
                    "monotone: never worse"),
-            number("min_step", &S::min_step, 1e-6, 1e6, "", plan, "smallest curvature that a step is computed from"),
+            number("min_step", &S::min_step, 1e-6, 1e6, "", plan, "min curvature from which a step is computed"),
         }
             .only_while("recipe.method", {"compressive"});
     return fields.list();
@@ -337,8 +341,7 @@ const std::vector<Field<FlowRecipe>>& describe<FlowRecipe>() {
         integer("window_lines", &S::window_lines, 1, 64, "", plan,
                 "A-scans that doppler, power_doppler and complex_decorrelation average")
             .only_while("flow.method", {"doppler", "power_doppler", "complex_decorrelation"}),
-        number("threshold_db", &S::threshold_db, -100, 200, "dB", table,
-               "minimum mean power above the noise for flow to be shown")
+        number("threshold_db", &S::threshold_db, -100, 200, "dB", table, "min mean power above the noise to show flow")
             .soft(-10, 50)
             .unless("flow.method", {"none"}),
         flag("bulk_motion", &S::bulk_motion, plan,
@@ -346,7 +349,8 @@ const std::vector<Field<FlowRecipe>>& describe<FlowRecipe>() {
             .only_while("flow.method", {"doppler", "power_doppler"}),
         flag("invert", &S::invert, table, "velocities towards zero delay are positive")
             .only_while("flow.method", {"doppler"}),
-        flag("unwrap", &S::unwrap, plan, "velocities beyond the Nyquist velocity, as numbers instead of phasors")
+        flag("unwrap", &S::unwrap, plan,
+             "unwrap velocities beyond the Nyquist velocity, stored as numbers instead of phasors")
             .only_while("flow.method", {"doppler"}),
         number("angle_deg", &S::angle_deg, 0, 89, "deg", table,
                "angle between flow and beam: velocities along the flow; 0: axial velocities")
@@ -359,21 +363,21 @@ const std::vector<Field<FlowRecipe>>& describe<FlowRecipe>() {
                 "correlation: pixels on either side in depth and along the B-scan")
             .only_while("flow.method", {"correlation"}),
         flag("align", &S::align, plan,
-             "angiography: shift the repeats of a B-scan onto one another, by fractions of a voxel in depth and along "
-             "the B-scan, and remove the phase of bulk motion, before they are compared")
+             "angiography: align the repeats of a B-scan to fractions of a voxel in depth and along the B-scan, and "
+             "remove the phase of bulk motion, before comparing them")
             .unless("flow.method", {"none"})
             .unless("flow.method", {"doppler", "power_doppler"})
             .or_while("flow.align", {"true"}),
-        integer("align_depth", &S::align_depth, 0, 64, "bins", plan, "largest shift in depth between repeats")
+        integer("align_depth", &S::align_depth, 0, 64, "bins", plan, "max shift in depth between repeats")
             .only_while("flow.align", {"true"}),
-        integer("align_lines", &S::align_lines, 0, 64, "A-scans", plan, "largest shift along the B-scan")
+        integer("align_lines", &S::align_lines, 0, 64, "A-scans", plan, "max shift along the B-scan")
             .only_while("flow.align", {"true"}),
         number("min_match", &S::min_match, 0, 1, "", table,
-               "coherence of an aligned repeat with the others, from 0 to 1, below which it is left out")
+               "min coherence of an aligned repeat with the others, from 0 to 1; repeats below it are discarded")
             .only_while("flow.align", {"true"}),
         number("significance", &S::significance, 0, 20, "", table,
-               "complex_decorrelation: standard deviations by which flow must exceed what noise makes of static tissue "
-               "of the same brightness; 0: show all above threshold_db")
+               "complex_decorrelation: standard deviations by which flow must exceed the noise of static tissue of the "
+               "same brightness; 0: show all above threshold_db")
             .only_while("flow.method", {"complex_decorrelation"}),
     };
     return fields.list();

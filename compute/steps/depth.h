@@ -30,7 +30,7 @@ struct Power {
 };
 
 // Subtracts the noise floor from the amplitude and returns the power. `floor` is an amplitude.
-struct LessNoiseAmplitude {
+struct MinusNoiseAmplitude {
     ECHOLUX_HD float operator()(float power, float floor) const {
         const float rest = std::sqrt(power) - floor;
         return rest > 0 ? rest * rest : 0.0f;
@@ -38,7 +38,7 @@ struct LessNoiseAmplitude {
 };
 
 // Subtracts the power of the noise floor. `floor` is an amplitude.
-struct LessNoisePower {
+struct MinusNoisePower {
     ECHOLUX_HD float operator()(float power, float floor) const {
         const float rest = power - floor * floor;
         return rest > 0 ? rest : 0.0f;

@@ -112,7 +112,7 @@ struct ReadSample<SampleFormat::packed12, order, Stride> {
 };
 
 // Subtracts a background given as two floats. `whole` is an integer, so the first difference is exact.
-struct LessBackground {
+struct MinusBackground {
     template <class Sample>
     ECHOLUX_HD float operator()(Sample sample, float whole, float rest) const {
         // Represents any sample exactly.

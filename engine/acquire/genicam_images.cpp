@@ -61,7 +61,7 @@ ImagePlan plan_images(const ScanGeometry& geometry, std::int64_t wanted_b_scans,
     throw Error(ErrorCode::bad_setting,
                 fmt::format("an acquired B-scan of {} cannot be divided into images of {} to {} in steps of {}",
                             plural(frame, "lines"), heights.low, plural(heights.high, "lines"), heights.step),
-                camera + ", scan.a_scans", "change a_scans, a_repeats or flyback_lines so that it can");
+                camera + ", scan.a_scans", "change a_scans, a_repeats or flyback_lines so that it can be divided");
 }
 
 ImagePosition place_of(std::int64_t image, const ImagePlan& plan) {

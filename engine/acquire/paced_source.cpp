@@ -30,7 +30,7 @@ constexpr double max_late_s = 1;
 
 Pacing paced(const SourceSettings& settings, const Scan& scan, double line_rate_hz) {
     if (!(line_rate_hz > 0)) {
-        throw Error(ErrorCode::bad_setting, "is required: the scan does not give its line rate", "source.line_rate_hz",
+        throw Error(ErrorCode::bad_setting, "is required: the scan does not state its line rate", "source.line_rate_hz",
                     "for example source.line_rate_hz=70000");
     }
     const std::int64_t b_scans = block_size(settings, scan, line_rate_hz);

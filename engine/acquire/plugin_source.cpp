@@ -388,7 +388,7 @@ void PluginDevice::fail(const std::string& problem) const {
 void PluginDevice::fail_as_hanging() const {
     throw Error(ErrorCode::device,
                 fmt::format("{}() has not returned for {} s", function_, (steady_clock::now() - since_) / 1s),
-                "plugin " + name(), "check the device; if this goes on, restart Echolux");
+                "plugin " + name(), "check the device; if this persists, restart Echolux");
 }
 
 // Converts a status to an exception with the last error that the plugin logged.
@@ -445,7 +445,7 @@ void play_pattern(PluginDevice& device, const Scan& scan) {
     const ScanGeometry& geometry = scan.geometry;
     const std::int64_t frames = geometry.frames_per_volume() + geometry.flyback_frames;
     if (frames > max_points / geometry.lines_per_frame()) {
-        device.fail("cannot play a pattern of so many lines");
+        device.fail("cannot play a pattern with this number of lines");
     }
     const ScanPattern way(geometry, field_size(geometry), scan.calibration.fast_axis);
     std::vector<float> x;
@@ -549,7 +549,8 @@ class PluginSource : public Source {
 PluginSource::PluginSource(const SourceRequest& wanted) {
     const SourceName name(wanted.name);
     if (name.id.empty()) {
-        throw Error(ErrorCode::bad_setting, "names no file", "source " + wanted.name, "expected plugin:PATH[,OPTIONS]");
+        throw Error(ErrorCode::bad_setting, "does not name a file", "source " + wanted.name,
+                    "expected plugin:PATH[,OPTIONS]");
     }
     scan_ = describe_scan(wanted.scan, wanted.assignments, [&](Scan& scan) { open(name, scan, wanted.settings); });
     position_bytes_ = frame_stride(scan_) * scan_.geometry.b_repeats;
@@ -564,9 +565,9 @@ void PluginSource::open(const SourceName& name, Scan& scan, const SourceSettings
     accept_stream(stream_, scan, "plugin " + device_->name(),
                   "report this to the maker of the plugin, see docs/plugins.md");
     if (stream_.buffers == ECHOLUX_POSTED && !device_->accepts_buffers())
-        device_->fail("asks for posted buffers but has no post()");
+        device_->fail("requests posted buffers but does not define post()");
     if (stream_.buffers == ECHOLUX_RING && !device_->takes_back())
-        device_->fail("lends buffers of a ring but has no release()");
+        device_->fail("lends ring buffers but does not define release()");
     capabilities_.sets_line_rate = stream_.sets_line_rate != 0;
     capabilities_.sets_exposure = stream_.sets_exposure != 0;
     capabilities_.sets_samples = stream_.sets_samples != 0;
@@ -662,10 +663,10 @@ Block PluginSource::accepted(const echolux_block& sent) {
 BlockMemory PluginSource::returned(const echolux_block& sent) {
     auto posted = posted_.extract(sent.token);
     if (posted.empty()) {
-        device_->fail(fmt::format("block {}: token {} is not that of a posted buffer", sequence_, sent.token));
+        device_->fail(fmt::format("block {}: token {} does not belong to a posted buffer", sequence_, sent.token));
     }
     if (sent.bytes != posted.mapped().data) {
-        device_->fail(fmt::format("block {}: its address is not that of the buffer with this token", sequence_));
+        device_->fail(fmt::format("block {}: its address does not match the buffer with this token", sequence_));
     }
     return posted.mapped();
 }

@@ -60,11 +60,11 @@ Arrival PushedSource::next(std::chrono::milliseconds timeout) {
 bool PushedSource::push(const Block& block, std::chrono::milliseconds timeout) {
     check_block(block, scan_.spec(block_b_scans_));
     if (block.memory == MemoryKind::device) {
-        throw Error(ErrorCode::bad_setting, "lies in the memory of a GPU", "block", "hand it to a reconstructor");
+        throw Error(ErrorCode::bad_setting, "is in GPU memory", "block", "pass it to a reconstructor");
     }
     if (block.order.kind != CallerOrder::Kind::none) {
-        throw Error(ErrorCode::bad_setting, "is copied immediately, without waiting for a stream or event of a GPU",
-                    "block", "wait until its spectra are complete first");
+        throw Error(ErrorCode::bad_setting, "is copied immediately, without waiting for a GPU stream or event", "block",
+                    "wait until its spectra are complete first");
     }
     std::unique_lock lock(mutex_);
     const auto has_room = [&] {

@@ -22,7 +22,7 @@ class PushedSource : public Source {
     const Scan& scan() const override { return scan_; }
     std::int64_t block_b_scans() const override { return block_b_scans_; }
     const SourceCapabilities& capabilities() const override { return capabilities_; }
-    std::string name() const override { return "blocks that are pushed"; }
+    std::string name() const override { return "pushed blocks"; }
 
     // Blocks pushed before the start are delivered first, followed by an end if there was one.
     void start() override;

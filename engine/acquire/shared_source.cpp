@@ -40,7 +40,7 @@ RingView::RingView(std::span<const std::byte> memory, const std::string& where) 
     if (std::memcmp(header.magic, ECHOLUX_PUSH_MAGIC, sizeof header.magic) != 0)
         refuse(where, "is not a ring of blocks");
     if (header.version != ECHOLUX_PUSH_VERSION) {
-        refuse(where, fmt::format("is a ring of version {}, this program reads version {}", header.version,
+        refuse(where, fmt::format("is a version {} ring, this program reads version {}", header.version,
                                   ECHOLUX_PUSH_VERSION));
     }
     const auto slots = static_cast<std::uint64_t>(header.stream.slots);
@@ -49,7 +49,7 @@ RingView::RingView(std::span<const std::byte> memory, const std::string& where) 
                            header.data_at == page + echolux_push_pages(slots * sizeof(echolux_push_slot)) &&
                            header.slot_bytes >= page && header.slot_bytes % page == 0 &&
                            header.slot_bytes <= max_slot_bytes;
-    if (!has_sizes) refuse(where, "has sizes that no ring of blocks has");
+    if (!has_sizes) refuse(where, "has sizes that are impossible for a ring of blocks");
     if (header.total_bytes != header.data_at + slots * header.slot_bytes || header.total_bytes != memory.size()) {
         refuse(where, fmt::format("has {}, {} would have {}", plural(memory.size(), "bytes"), plural(slots, "blocks"),
                                   header.data_at + slots * header.slot_bytes));
@@ -83,7 +83,7 @@ int RingView::take(std::uint64_t sequence, echolux_push_block& block, std::span<
 SharedRing::SharedRing(const std::string& name) : path_(ECHOLUX_PUSH_PREFIX + name) {
     const std::string where = "shm:" + name;
     if (echolux_push_is_name(name.c_str()) == 0) {
-        throw Error(ErrorCode::bad_setting, "is not a name of a ring", where,
+        throw Error(ErrorCode::bad_setting, "is not a valid ring name", where,
                     "expected letters, digits, \".\", \"_\" or \"-\"");
     }
     const auto absent = [&](const std::string& problem) {
@@ -97,7 +97,7 @@ SharedRing::SharedRing(const std::string& name) : path_(ECHOLUX_PUSH_PREFIX + na
     try {
         struct stat found {};
         if (fstat(descriptor_, &found) != 0 || !S_ISREG(found.st_mode)) refuse(where, "is not shared memory");
-        if (!is_produced()) throw absent("its producer is gone");
+        if (!is_produced()) throw absent("its producer has exited");
         const auto bytes = index(found.st_size);
         if (bytes < sizeof(echolux_push_header)) throw absent("is not ready yet");
         void* memory = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, descriptor_, 0);
@@ -212,7 +212,7 @@ class SharedSource : public Source {
     void require_room() const {
         if (static_cast<std::uint64_t>(stream_.block_bytes()) <= ring_->view().slot_bytes()) return;
         throw Error(ErrorCode::device,
-                    fmt::format("has room for {} a block, which has {}", plural(ring_->view().slot_bytes(), "bytes"),
+                    fmt::format("has room for {} per block, which has {}", plural(ring_->view().slot_bytes(), "bytes"),
                                 stream_.block_bytes()),
                     where_, "see docs/push.md");
     }
@@ -224,8 +224,8 @@ class SharedSource : public Source {
 
     [[noreturn]] void fail_disconnected() {
         is_running_ = false;
-        throw Error(ErrorCode::device, fmt::format("its producer (process {}) is gone", ring_->view().pid()), where_,
-                    "start it again: the session goes on then");
+        throw Error(ErrorCode::device, fmt::format("its producer (process {}) has exited", ring_->view().pid()), where_,
+                    "restart it: the session then continues");
     }
 
     // Returns std::nullopt if there is no block. Without free memory the block stays in the ring.

@@ -42,7 +42,7 @@ class RingView {
 // The shared memory of a ring.
 class SharedRing {
   public:
-    // Throws Error{device} if there is no such ring, its producer is gone, or its memory is invalid.
+    // Throws Error{device} if there is no such ring, its producer has exited, or its memory is invalid.
     explicit SharedRing(const std::string& name);
     ~SharedRing();
     SharedRing(const SharedRing&) = delete;

@@ -28,7 +28,7 @@ const std::vector<Field<SourceSettings>>& describe<SourceSettings>() {
     constexpr Effect effect = Effect::file;
     constexpr std::int64_t max = std::int64_t{1} << 24;
     static const Fields<S> fields{
-        number("line_rate_hz", &S::line_rate_hz, 0, 1e9, "Hz", effect, "lines per second; 0: that of the source")
+        number("line_rate_hz", &S::line_rate_hz, 0, 1e9, "Hz", effect, "lines per second; 0: set by the source")
             .special(0, "unchanged")
             .soft(1000, 2e6)
             .in("Source"),
@@ -37,24 +37,22 @@ const std::vector<Field<SourceSettings>>& describe<SourceSettings>() {
             .special(0, "unchanged")
             .soft(1, 1000),
         integer("block_b_scans", &S::block_b_scans, 0, max, "", effect,
-                "B-scan positions in a block; 0: chosen for low latency")
+                "B-scan positions per block; 0: chosen for low latency")
             .special(0, "auto")
             .soft(0, 64),
         integer("pool_blocks", &S::pool_blocks, 0, max, "", effect,
-                "blocks that may be in use at a time before the source drops some; 0: a few volumes")
+                "max blocks in use at once, beyond which the source drops blocks; 0: enough for a few volumes")
             .special(0, "auto")
             .soft(0, 256),
-        integer(
-            "near_gpu", &S::near_gpu, -1, 1023, "", effect,
-            "GPU, by its number, near whose memory node blocks are allocated, on hosts with several; of instruments "
-            "that are joined each near the next one")
+        integer("near_gpu", &S::near_gpu, -1, 1023, "", effect,
+                "GPU index: blocks are allocated on its memory node, on hosts with several nodes; joined instruments "
+                "use consecutive GPUs")
             .special(-1, "anywhere")
             .soft(-1, 7),
-        flag("loop", &S::loop, effect, "start a replay again after its last volume"),
+        flag("loop", &S::loop, effect, "repeat a replay after its last volume"),
         number("keep_gb", &S::keep_gb, 0, 4096, "GB", effect,
-               "memory that keeps the last volumes, to pause and step back: of the display, of the host for programs; "
-               "as many "
-               "as fit, 0: none")
+               "memory for the latest volumes, to pause and step back: GPU memory with a display, host memory for "
+               "programs; 0: keep none")
             .special(0, "none")
             .soft(0, 16),
     };
@@ -160,23 +158,23 @@ std::vector<std::string> sources_found() {
     for (const std::string& name : asset_names(scene_files)) scenes += (scenes.empty() ? "" : ", ") + name;
     std::vector<std::string> found{
         "sim: simulated spectra; sim:SCENE (" + scenes + "), or sim:scan.toml of an earlier simulation",
-        "replay:scan.toml: a scan on disk, at the rate of its lines"};
+        "replay:scan.toml: a scan on disk, at its line rate"};
     if constexpr (has(Part::genicam)) {
         const std::vector<std::string> cameras = genicam_cameras();
         found.insert(found.end(), cameras.begin(), cameras.end());
         if (cameras.empty())
-            found.emplace_back("genicam, genicam:ID: a GenICam camera (GigE Vision, USB3 Vision); none is found now");
+            found.emplace_back("genicam, genicam:ID: a GenICam camera (GigE Vision, USB3 Vision); none found");
     } else {
         found.emplace_back("genicam: not in this build (build with -DECHOLUX_GENICAM=ON)");
     }
-    found.emplace_back("plugin:FILE.so: an instrument's own library (docs/plugins.md)");
-    found.emplace_back("tcp://ADDRESS:PORT: what an acquisition program sends to this address (docs/push.md)");
-    found.emplace_back("join:A+B: instruments that record the same volumes together, a block of B-scans each in turn");
-    found.emplace_back("interleave:A+B: instruments that take turns line by line");
+    found.emplace_back("plugin:FILE.so: an instrument's shared library (docs/plugins.md)");
+    found.emplace_back("tcp://ADDRESS:PORT: spectra that an acquisition program sends to this address (docs/push.md)");
+    found.emplace_back("join:A+B: instruments that record the same volumes together, alternating blocks of B-scans");
+    found.emplace_back("interleave:A+B: instruments that alternate line by line");
     const std::vector<std::string> rings = shared_rings();
     for (const std::string& name : rings) found.push_back("shm:" + name + ": a program that pushes its spectra");
     if (rings.empty())
-        found.emplace_back("shm:NAME: what a program on this machine pushes; none does now (docs/push.md)");
+        found.emplace_back("shm:NAME: spectra that a program on this machine pushes; none found (docs/push.md)");
     return found;
 }
 

@@ -162,10 +162,10 @@ echolux_push_stream parsed_greeting(std::span<const std::byte, sizeof(PushGreeti
     PushGreeting greeting;
     std::memcpy(&greeting, bytes.data(), sizeof greeting);
     if (std::memcmp(greeting.magic, "ECHOPUSH", 8) != 0)
-        throw Error(ErrorCode::device, "was sent something else than spectra", where, "see docs/push.md");
+        throw Error(ErrorCode::device, "received data other than spectra", where, "see docs/push.md");
     if (greeting.version != ECHOLUX_PUSH_VERSION || greeting.stream_bytes != sizeof greeting.stream) {
         throw Error(ErrorCode::device,
-                    fmt::format("was sent version {} with {}, this program reads version {} with {}", greeting.version,
+                    fmt::format("received version {} with {}, this program reads version {} with {}", greeting.version,
                                 plural(greeting.stream_bytes, "bytes"), ECHOLUX_PUSH_VERSION, sizeof greeting.stream),
                     where, "see docs/push.md");
     }
@@ -185,7 +185,7 @@ ParsedHead parsed_head(std::span<const std::byte, sizeof(PushHead)> bytes, const
 
 namespace {
 
-constexpr const char* remedy = "correct what the acquisition program says of its spectra, see docs/push.md";
+constexpr const char* remedy = "correct the header that the acquisition program sends, see docs/push.md";
 constexpr std::int64_t max_slots = 4096;
 
 // Enumerations have the same values in all three interfaces.
@@ -231,7 +231,7 @@ Scan scan_of(const SourceRequest& wanted, const echolux_push_stream& stream, con
 std::int64_t checked_position_bytes(const Scan& scan, const echolux_push_stream& stream, const std::string& where) {
     const std::int64_t bytes = frame_stride(scan) * scan.geometry.b_repeats;
     require_memory(bytes * stream.block_b_scans, "a block of " + where,
-                   "let the acquisition program send smaller ones");
+                   "configure the acquisition program to send smaller blocks");
     return bytes;
 }
 
@@ -287,15 +287,16 @@ void PushedStream::check(const echolux_push_block& sent) const {
         sent.first_b_scan > b_scans - sent.b_scans)
         refuse(sent, fmt::format("B-scan {} of volume {} is not a valid position", sent.first_b_scan, sent.volume));
     if (!std::isfinite(sent.time_s)) refuse(sent, "its time stamp is not a finite number");
-    if (sent.lost > most_lost) refuse(sent, fmt::format("cannot have lost {}", plural(sent.lost, "blocks")));
+    if (sent.lost > most_lost)
+        refuse(sent, fmt::format("reports an impossible loss of {}", plural(sent.lost, "blocks")));
     if (!first_) return;
     const echolux_push_block& last = *last_;
     if (sent.sequence <= last.sequence || sent.sequence - last.sequence > most_lost)
-        refuse(sent, fmt::format("came after block {}", last.sequence));
+        refuse(sent, fmt::format("arrived after block {}", last.sequence));
     if (sent.volume < first_->volume)
         refuse(sent, fmt::format("belongs to volume {}, the first one was {}", sent.volume, first_->volume));
     if (sent.lost < last.lost)
-        refuse(sent, fmt::format("the losses run backwards, from {} to {}", last.lost, sent.lost));
+        refuse(sent, fmt::format("the number of lost blocks decreases from {} to {}", last.lost, sent.lost));
 }
 
 // Skips the rest of a volume that began before the start. Then numbers and times are relative to the first block.

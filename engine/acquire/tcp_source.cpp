@@ -41,33 +41,32 @@ bool received(TcpConnection& from, std::span<std::byte> to, std::chrono::millise
         if (stop.stop_requested()) return false;
         const std::optional<std::size_t> came = from.receive(to.subspan(done), at_a_time);
         if (!came && done == 0 && may_wait) return false;
-        if (!came)
-            throw Error(ErrorCode::device, "the connection ended within a block", where, "start the sender again");
+        if (!came) throw Error(ErrorCode::device, "the connection ended within a block", where, "restart the sender");
         done += *came;
         const auto now = steady_clock::now();
         if (*came > 0 || (done == 0 && may_wait)) last = now;
         if (now - last > timeout) {
-            throw Error(ErrorCode::device, fmt::format("{} sends nothing more in the middle of a block", from.peer()),
-                        where, "start the sender again");
+            throw Error(ErrorCode::device, fmt::format("{} stopped sending in the middle of a block", from.peer()),
+                        where, "restart the sender");
         }
     }
     return true;
 }
 
-struct Greeted {
+struct AcceptedStream {
     TcpConnection connection;
     echolux_push_stream stream;
 };
 
 // Accepts the next program with a valid greeting. Others are disconnected without an answer.
-std::optional<Greeted> greeted(TcpListener& listener, const std::stop_token& stop, const std::string& where,
-                               std::string& problem) {
+std::optional<AcceptedStream> accept_stream(TcpListener& listener, const std::stop_token& stop,
+                                            const std::string& where, std::string& problem) {
     std::optional<TcpConnection> came = listener.accept(at_a_time);
     if (!came) return std::nullopt;
     std::array<std::byte, sizeof(PushGreeting)> bytes;
     try {
         if (!received(*came, bytes, greets_within, false, stop, where)) return std::nullopt;
-        return Greeted{std::move(*came), parsed_greeting(bytes, where)};
+        return AcceptedStream{std::move(*came), parsed_greeting(bytes, where)};
     } catch (const Error& error) {
         problem = fmt::format("{} {}", came->peer(), error.problem());
         return std::nullopt;
@@ -76,13 +75,13 @@ std::optional<Greeted> greeted(TcpListener& listener, const std::stop_token& sto
 
 class TcpSource : public Source {
   public:
-    TcpSource(const SourceRequest& wanted, std::string where, TcpListener listener, Greeted first)
+    TcpSource(const SourceRequest& wanted, std::string where, TcpListener listener, AcceptedStream first)
         : where_(std::move(where)), listener_(std::move(listener)), stream_(wanted, first.stream, where_),
           peer_(first.connection.peer()), waste_(std::size_t{1} << 16) {
         if (stream_.block_bytes() > max_block_bytes) {
             throw Error(ErrorCode::device,
                         fmt::format("blocks of {} are too large", plural(stream_.block_bytes(), "bytes")), where_,
-                        "let the acquisition program send smaller ones");
+                        "configure the acquisition program to send smaller blocks");
         }
         is_connected_ = true;
         receiving_ = std::jthread([this, greeted = std::move(first)](const std::stop_token& stop) mutable {
@@ -105,8 +104,8 @@ class TcpSource : public Source {
         problem_ = nullptr;
         ends_ = false;
         if (!is_connected_) {
-            throw Error(ErrorCode::device, rejected_.empty() ? "nobody sends spectra" : rejected_, where_,
-                        "let the acquisition program connect");
+            throw Error(ErrorCode::device, rejected_.empty() ? "no sender is connected" : rejected_, where_,
+                        "connect the acquisition program");
         }
         stream_.begin();
         is_running_ = true;
@@ -136,11 +135,11 @@ class TcpSource : public Source {
 
   private:
     // Thread function: serves one program after another.
-    void receive(Greeted first, const std::stop_token& stop) {
-        std::optional<Greeted> now = std::move(first);
+    void receive(AcceptedStream first, const std::stop_token& stop) {
+        std::optional<AcceptedStream> now = std::move(first);
         while (!stop.stop_requested()) {
             std::string rejected;
-            if (!now) now = greeted(listener_, stop, where_, rejected);
+            if (!now) now = accept_stream(listener_, stop, where_, rejected);
             if (!rejected.empty()) {
                 const std::scoped_lock lock(mutex_);
                 rejected_ = rejected;
@@ -157,8 +156,8 @@ class TcpSource : public Source {
                 }
                 ends = receive_blocks(now->connection, stop);
                 if (!ends)
-                    throw Error(ErrorCode::device, now->connection.peer() + " has gone", where_,
-                                "start it again: the session goes on then");
+                    throw Error(ErrorCode::device, now->connection.peer() + " has disconnected", where_,
+                                "restart it: the session then continues");
             } catch (const Error& error) {
                 problem = std::current_exception();
                 const std::scoped_lock lock(mutex_);
@@ -245,13 +244,13 @@ std::unique_ptr<Source> open_tcp(const SourceRequest& wanted, std::chrono::milli
     const auto until = steady_clock::now() + timeout;
     if (wanted.progress != nullptr) wanted.progress->begin("wait for a sender on " + where, 0, "");
     std::string rejected;
-    std::optional<Greeted> first;
+    std::optional<AcceptedStream> first;
     while (!first) {
-        first = greeted(listener, {}, where, rejected);
+        first = accept_stream(listener, {}, where, rejected);
         if (wanted.progress != nullptr) wanted.progress->advance(0);
         if (first || steady_clock::now() < until) continue;
-        throw Error(ErrorCode::device, rejected.empty() ? "nobody sends spectra" : rejected, where,
-                    "let the acquisition program connect");
+        throw Error(ErrorCode::device, rejected.empty() ? "no sender is connected" : rejected, where,
+                    "connect the acquisition program");
     }
     if (wanted.progress != nullptr) wanted.progress->end();
     return std::make_unique<TcpSource>(wanted, where, std::move(listener), std::move(*first));

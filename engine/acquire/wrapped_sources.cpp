@@ -92,23 +92,24 @@ void require_alike(const Source& first, const Source& other) {
                     remedy);
     };
     const ScanGeometry &a = first.scan().geometry, &b = other.scan().geometry;
-    if (a.samples != b.samples) refuse("the samples of a line");
-    if (a.a_scans != b.a_scans || a.a_repeats != b.a_repeats) refuse("the lines of a B-scan");
-    if (a.b_scans != b.b_scans || a.b_repeats != b.b_repeats) refuse("the B-scans of a volume");
-    if (a.flyback_lines != b.flyback_lines) refuse("the lines of its flyback");
+    if (a.samples != b.samples) refuse("samples per line");
+    if (a.a_scans != b.a_scans || a.a_repeats != b.a_repeats) refuse("lines per B-scan");
+    if (a.b_scans != b.b_scans || a.b_repeats != b.b_repeats) refuse("B-scans per volume");
+    if (a.flyback_lines != b.flyback_lines) refuse("flyback lines");
     if (a.flyback_frames + b.flyback_frames > 0) {
-        throw Error(ErrorCode::bad_setting, "frames of the flyback cannot be joined", other.name(),
-                    "record them as lines, or leave them out");
+        throw Error(ErrorCode::bad_setting, "flyback frames cannot be joined", other.name(),
+                    "record the flyback as lines, or do not record it");
     }
-    if (a.line_rate_hz != b.line_rate_hz) refuse("the line rate");
-    if (first.scan().file.frame_offset_bytes != other.scan().file.frame_offset_bytes) refuse("the headers of B-scans");
-    if (!has_same_settings(first.scan().format, other.scan().format)) refuse("the format of its samples");
-    if (first.block_b_scans() != other.block_b_scans()) refuse("the B-scans of a block");
+    if (a.line_rate_hz != b.line_rate_hz) refuse("line rate");
+    if (first.scan().file.frame_offset_bytes != other.scan().file.frame_offset_bytes)
+        refuse("the size of B-scan headers");
+    if (!has_same_settings(first.scan().format, other.scan().format)) refuse("sample format");
+    if (first.block_b_scans() != other.block_b_scans()) refuse("B-scans per block");
     for (const Field<ScanGeometry>& field : describe<ScanGeometry>()) {
         if (field.name != "volumes" && field.get(a) != field.get(b)) refuse(fmt::format("scan.{}", field.name));
     }
     if (first.scan().calibration != other.scan().calibration)
-        refuse("its calibration", "give both the same calibration files");
+        refuse("its calibration", "use the same calibration files for both");
 }
 
 // Checks instruments that record the same volumes together: their B-scans must have the same layout and calibration.
@@ -194,7 +195,7 @@ void require_plain_lines(const Source& part) {
     };
     if (scan.geometry.a_repeats > 1) refuse("repeated lines cannot be interleaved", "set scan.a_repeats = 1");
     if (!scan.calibration.fast_axis.empty() || !scan.calibration.k_jitter.empty())
-        refuse("calibration of single lines cannot be interleaved", "leave out fast_axis and k_jitter");
+        refuse("per-line calibration cannot be interleaved", "remove fast_axis and k_jitter");
 }
 
 // A combined B-scan has the A-scans and flyback lines of all parts, at the sum of their line rates.
@@ -240,7 +241,7 @@ Arrival InterleavedSource::next_of_all(Clock::time_point until) {
     if (drop_blocks_lost_elsewhere()) return {};
     Arrival arrival;
     if (const Part* part = cut_short()) {
-        count_misfit(*part, "are cut short, or not in host memory");
+        count_misfit(*part, "are truncated, or not in host memory");
     } else {
         misfits_ = 0;
         arrival = together();
@@ -262,7 +263,7 @@ bool InterleavedSource::drop_blocks_lost_elsewhere() {
     bool dropped = false;
     for (Part& part : parts_) {
         if (number(part) == number(newest)) continue;
-        count_misfit(part, fmt::format("are behind those of {}, of volume {} beside {}", newest.source->name(),
+        count_misfit(part, fmt::format("lag behind those of {}: volume {} instead of {}", newest.source->name(),
                                        part.waits->volume, newest.waits->volume));
         part.waits.reset();
         dropped = true;
@@ -290,7 +291,7 @@ const InterleavedSource::Part* InterleavedSource::cut_short() const {
 void InterleavedSource::count_misfit(const Part& part, const std::string& why) {
     if (++misfits_ < std::max(misfit_volumes * blocks_, min_misfits)) return;
     throw Error(ErrorCode::device, fmt::format("{} of its blocks in a row {}", misfits_, why), part.source->name(),
-                "check what resets its counter or cuts its blocks short");
+                "check what resets its counter or truncates its blocks");
 }
 
 // Merges the waiting blocks. Without free memory, they are lost.
@@ -331,16 +332,16 @@ void InterleavedSource::copy_lines(std::byte* to) const {
 
 NearGpu near_gpu(std::int64_t number, const GpuSurvey& gpus, const std::filesystem::path& system) {
     if (gpus.usable.empty()) {
-        throw Error(ErrorCode::device, "no GPU can be used" + (gpus.refusal.empty() ? "" : ": " + gpus.refusal),
+        throw Error(ErrorCode::device, "no usable GPU" + (gpus.refusal.empty() ? "" : ": " + gpus.refusal),
                     "source.near_gpu", "leave it out");
     }
     const auto index = static_cast<std::size_t>(number) % gpus.usable.size();
     const Gpu& gpu = gpus.usable[index];
     const std::vector<int> nodes = memory_nodes(system);
-    if (nodes.size() < 2) return {gpu.id, {}, "source.near_gpu without effect: all memory is one node"};
+    if (nodes.size() < 2) return {gpu.id, {}, "source.near_gpu has no effect: this machine has a single memory node"};
     const std::optional<int> node = memory_node_of(gpu.pci_address, system);
     if (!node || std::ranges::find(nodes, *node) == nodes.end())
-        return {gpu.id, {}, fmt::format("source.near_gpu without effect: the memory node of GPU {} is unknown", index)};
+        return {gpu.id, {}, fmt::format("source.near_gpu has no effect: the memory node of GPU {} is unknown", index)};
     return {gpu.id, node, fmt::format("near GPU {} on memory node {}", index, *node)};
 }
 
@@ -364,7 +365,7 @@ void NumaSource::start_threads_of_loops() {
 
 void NumaSource::refuse() {
     where_.node.reset();
-    where_.remark = "source.near_gpu without effect: the system does not let memory be placed";
+    where_.remark = "source.near_gpu has no effect: the system does not allow memory placement";
 }
 
 namespace {

@@ -77,10 +77,10 @@ const std::vector<Field<AlignmentRequest>>& describe<AlignmentRequest>() {
     static const std::vector<Field<S>> fields{
         integer("line", &S::line, 0, 1'000'000, "", Effect::view, "line of the newest block, counted from 0"),
         integer("average", &S::average, 1, 10'000, "A-scans", Effect::view,
-                "number of A-scans from that line on whose power is averaged; more than 64, or than a B-scan has, are "
-                "collected over several blocks"),
+                "number of A-scans averaged, starting at that line; more than 64, or than a B-scan has, are collected "
+                "over several blocks"),
         integer("depth_begin", &S::depth_begin, 0, 1'000'000, "bins", Effect::view,
-                "the peak is looked for from this depth on; 0: past zero delay"),
+                "min depth of the peak search; 0: just past zero delay"),
     };
     return fields;
 }

@@ -20,7 +20,7 @@ namespace {
 // Throws for complex voxels.
 void require_real(const VolumeGrid& grid) {
     if (grid.type != VoxelType::complex64) return;
-    throw Error(ErrorCode::bad_setting, "a picture cannot show complex voxels", "recipe.quantity",
+    throw Error(ErrorCode::bad_setting, "an image cannot show complex voxels", "recipe.quantity",
                 "choose db, intensity or amplitude");
 }
 

@@ -180,8 +180,8 @@ class Decision {
         to_linear();
         undo_power_law();
         find_levels();
-        out_.why =
-            fmt::format("{}{}", fmt::format("voxels are taken as {}: {}", word_for(out_.stored_as), reason_), law_);
+        out_.why = fmt::format(
+            "{}{}", fmt::format("assuming that voxels hold {}: {}", word_for(out_.stored_as), reason_), law_);
         return std::move(out_);
     }
 
@@ -198,8 +198,9 @@ class Decision {
         const auto growth = growth_of(patches_of(values_, out_.known, size_, [](double value) { return value; }));
         if (growth && growth->power < most_growth && growth->dark_skew < most_skew)
             return decide(StoredAs::log,
-                          fmt::format("speckle grows with brightness to the power of {:.2f} only", growth->power));
-        decide(StoredAs::intensity, growth ? "speckle is as strong as the brightness" : "nothing indicates otherwise");
+                          fmt::format("speckle only grows as brightness to the power of {:.2f}", growth->power));
+        decide(StoredAs::intensity,
+               growth ? "speckle is proportional to brightness" : "no evidence for other quantities");
     }
 
     void decide(StoredAs stored_as, std::string reason) {
@@ -274,7 +275,7 @@ class Decision {
         constexpr double low_sd = 1.1;
         out_.speckle_sd = sd;
         out_.looks = std::clamp(1 / std::max(low_sd * low_sd * sd * sd, 1e-6) + 0.5, 1.0, 100.0);
-        law_ += fmt::format("; speckle varies by {:.2f} nepers as in {:.0f} looks", sd, out_.looks);
+        law_ += fmt::format("; speckle of {:.2f} nepers corresponds to {:.0f} looks", sd, out_.looks);
     }
 
     double exponent_for(double sd, double skew, const LookStats& looks) {
@@ -361,8 +362,8 @@ bool is_single_look(const Brightness& brightness) {
 double db_per_value(const VolumeGrid& grid) {
     if (grid.type == VoxelType::u8) return code_range_db / 255 / grid.scale;
     if (grid.type == VoxelType::u16 || grid.type == VoxelType::i16) return code_range_db / 65535 / grid.scale;
-    throw Error(ErrorCode::bad_setting, "the scale of a logarithmic picture is known for 8 and 16 bits only",
-                "stored_as", "convert the values to dB and state db");
+    throw Error(ErrorCode::bad_setting, "the scale of a logarithmic image is only known for 8 and 16 bits", "stored_as",
+                "convert the values to dB and select db");
 }
 
 void state_quantity(Volume& volume, StoredAs stored_as) {

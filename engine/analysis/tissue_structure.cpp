@@ -117,14 +117,14 @@ std::vector<float> tissue_surface(const Volume& volume) {
     const Size3 size{volume.grid.depth, volume.grid.a_scans, volume.grid.b_scans};
     if (size[0] < 4 * AxialSteps::half_width) {
         throw Error(ErrorCode::bad_setting, fmt::format("no surface in {}", plural(size[0], "depth rows")),
-                    "tissue surface", fmt::format("take {} or more", 4 * AxialSteps::half_width));
+                    "tissue surface", fmt::format("use {} or more", 4 * AxialSteps::half_width));
     }
     std::vector<float> averaged = linear_intensity(volume);
     smooth(averaged, size, speckle);
     const std::vector<float> rows = SurfaceFinder(averaged, size).rows();
     if (std::ranges::all_of(rows, [](float row) { return std::isnan(row); })) {
-        throw Error(ErrorCode::bad_setting, "nothing stands out from the noise", "tissue surface",
-                    "give a height map, or a constant depth");
+        throw Error(ErrorCode::bad_setting, "no signal exceeds the noise", "tissue surface",
+                    "use a height map, or a constant depth");
     }
     std::vector<float> surface(rows.size());
     parallel_for(0, size[2], [&](std::int64_t b) {
@@ -165,7 +165,7 @@ double flat_row(const std::vector<float>& rows) {
 void flatten(Volume& volume, const std::vector<float>& rows) {
     const VolumeGrid& grid = volume.grid;
     if (grid.type == VoxelType::complex64) {
-        throw Error(ErrorCode::bad_setting, "complex voxels are not flattened", "view.flatten",
+        throw Error(ErrorCode::bad_setting, "complex voxels cannot be flattened", "view.flatten",
                     "reconstruct db, intensity or amplitude");
     }
     const double level = flat_row(rows);

@@ -134,13 +134,13 @@ constexpr float unmeasured = std::numeric_limits<float>::quiet_NaN();
 void require_angiogram(const VolumeGrid& grid) {
     if (!is_angiogram(grid)) {
         throw Error(ErrorCode::bad_setting,
-                    "vessels are told by angiography, and the volume holds " +
-                        (grid.quantity.empty() ? std::string("something else") : grid.quantity),
-                    "volume", "give what `reconstruct` writes as flow, with flow.method = complex_decorrelation");
+                    "vessel maps need an angiogram, but the volume holds " +
+                        (grid.quantity.empty() ? std::string("other values") : grid.quantity),
+                    "volume", "use the flow that `reconstruct` writes with flow.method = complex_decorrelation");
     }
     if (grid.spacing_um[0] > 0 && grid.spacing_um[1] > 0 && (grid.b_scans == 1 || grid.spacing_um[2] > 0)) return;
-    throw Error(ErrorCode::bad_setting, "areas need the spacing of voxels, and none is known", "volume",
-                "give scan.spacing_a_um and spacing_b_um");
+    throw Error(ErrorCode::bad_setting, "areas need the voxel spacing, which is unknown", "volume",
+                "set scan.spacing_a_um and spacing_b_um");
 }
 
 // The voxels of the 3 x 3 x 3 neighbourhood of a voxel that are inside the volume, including the voxel itself.

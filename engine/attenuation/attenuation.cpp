@@ -45,21 +45,19 @@ const std::vector<Field<AttenuationRecipe>>& describe<AttenuationRecipe>() {
     constexpr Effect effect = Effect::view;
     static const std::vector<Field<R>> fields{
         integer("window_a_scans", &R::window_a_scans, 1, 255, "A-scans", effect,
-                "A-scans whose intensities are averaged; with window_b_scans at least 20, since speckle is not "
-                "attenuation"),
-        integer("window_b_scans", &R::window_b_scans, 1, 255, "B-scans", effect,
-                "B-scans whose intensities are averaged"),
-        number(
-            "noise_floor_db", &R::noise_floor_db, -300, 300, "dB", effect,
-            "noise floor of the volume, as a median; 0: found: 0 dB in volumes that count from it, in others that of "
-            "the darkest twentieth of the depth rows")
+                "A-scans averaged in each B-scan; average at least 20 A-scans (window_a_scans x window_b_scans) to "
+                "suppress speckle"),
+        integer("window_b_scans", &R::window_b_scans, 1, 255, "B-scans", effect, "B-scans averaged"),
+        number("noise_floor_db", &R::noise_floor_db, -300, 300, "dB", effect,
+               "median noise floor of the volume; 0: estimated as 0 dB in volumes relative to their noise floor, "
+               "otherwise from the darkest 5 % of the depth rows")
             .special(0, "auto"),
-        number("min_snr_db", &R::min_snr_db, -20, 60, "dB", effect,
-               "tissue ends where it is darker, over 31 depth rows"),
+        number("min_snr_db", &R::min_snr_db, -20, 60, "dB", effect, "SNR (31-row mean) below which the fit stops"),
         integer("tail_rows", &R::tail_rows, 8, 4096, "rows", effect,
-                "last depth rows of the tissue, at most half of it, whose decay gives the light from below its end"),
+                "number of deepest tissue rows (at most half of all) whose decay gives the light from below the end of "
+                "the fit"),
         number("roll_off_db_per_mm", &R::roll_off_db_per_mm, 0, 1000, "dB/mm", effect,
-               "roll-off of the spectrometer's sensitivity, for each mm of depth from zero delay; 0: not corrected")
+               "spectrometer roll-off per mm of depth from zero delay; 0: not corrected")
             .special(0, "off"),
         number("focus_um", &R::focus_um, -1e5, 1e5, "um", effect, "depth of the focus from zero delay"),
         number("rayleigh_um", &R::rayleigh_um, 0, 1e6, "um", effect,
@@ -78,13 +76,13 @@ void require_brightness(const VolumeGrid& grid) {
     constexpr std::array<std::string_view, 3> brightness{"db", "intensity", "amplitude"};
     if (grid.type == VoxelType::complex64 || std::ranges::find(brightness, grid.quantity) == brightness.end()) {
         throw Error(ErrorCode::bad_setting,
-                    fmt::format("attenuation is found in brightness, and the voxels hold {}",
-                                grid.quantity.empty() ? "something else" : grid.quantity),
-                    "volume", "give one of db, intensity or amplitude");
+                    fmt::format("attenuation is computed from brightness, but the voxels hold {}",
+                                grid.quantity.empty() ? "other values" : grid.quantity),
+                    "volume", "select db, intensity or amplitude");
     }
     if (grid.spacing_um[0] > 0) return;
-    throw Error(ErrorCode::bad_setting, "1/mm need the spacing of depth rows, and none is known", "volume",
-                "give calibration.wavelengths, or depth_pitch_um");
+    throw Error(ErrorCode::bad_setting, "attenuation in 1/mm needs the depth pitch, which is unknown", "volume",
+                "set calibration.wavelengths or depth_pitch_um");
 }
 
 // Returns the mean of known values over the windows: along A-scans, then across B-scans.

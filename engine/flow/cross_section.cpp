@@ -28,20 +28,20 @@ const std::vector<Field<CrossSectionRecipe>>& describe<CrossSectionRecipe>() {
     constexpr Effect effect = Effect::view;
     static const std::vector<Field<R>> fields{
         number("significance", &R::significance, 0.5, 100, "", effect,
-               "standard deviations of noise that a velocity exceeds where it belongs to the lumen"),
-        number("reach_um", &R::reach_um, 0.1, 1e4, "um", effect, "how far from the point the vessel is searched"),
+               "min velocity of the lumen, in standard deviations of the noise"),
+        number("reach_um", &R::reach_um, 0.1, 1e4, "um", effect, "search radius around the point"),
         number("course_um", &R::course_um, 1, 1e5, "um", effect,
-               "length, either way from the point, over which the course of the vessel is fitted"),
+               "length on either side of the point over which the vessel axis is fitted"),
         number("thickness_um", &R::thickness_um, 0, 1e5, "um", effect,
                "length of the vessel over which flow is averaged; 0: a single plane"),
         number("margin_um", &R::margin_um, 0, 1000, "um", effect,
-               "flow is summed over the lumen and this margin, because the beam blurs its edge"),
+               "margin around the lumen that is included in the sum, because the beam blurs its edge"),
         number("min_tilt_deg", &R::min_tilt_deg, 0.1, 45, "deg", effect,
-               "a vessel that is less tilted out of the plane at right angles to the beam has no value"),
+               "minimum tilt from the en-face plane; flow in flatter vessels is not reported"),
         number("angle_error_deg", &R::angle_error_deg, 0, 45, "deg", effect,
-               "uncertainty of the course in addition to its fit: refraction, spacings"),
+               "uncertainty of the vessel axis in addition to that of the fit: refraction, spacings"),
         number("min_snr_db", &R::min_snr_db, -20, 60, "dB", effect,
-               "mean signal-to-noise ratio of the lumen, where the structure is given, below which there is no value"),
+               "minimum mean SNR of the lumen, if the structure is given; below it, flow is not reported"),
         number("heart_min_hz", &R::heart_min_hz, 0.01, 100, "Hz", effect, "minimum heart rate searched"),
         number("heart_max_hz", &R::heart_max_hz, 0.01, 100, "Hz", effect, "maximum heart rate searched"),
     };
@@ -155,8 +155,8 @@ std::array<std::int64_t, 3> voxel_at(const VolumeGrid& grid, const VoxelPosition
     for (std::size_t k = 0; k < 3; ++k) {
         if (voxel[k] >= 0 && voxel[k] < size[k]) continue;
         throw Error(ErrorCode::bad_setting,
-                    fmt::format("the point {},{},{} lies outside of the volume of {} x {} x {}", place.a_scan,
-                                place.b_scan, place.row, grid.a_scans, grid.b_scans, grid.depth),
+                    fmt::format("the point {},{},{} is outside the volume of {} x {} x {}", place.a_scan, place.b_scan,
+                                place.row, grid.a_scans, grid.b_scans, grid.depth),
                     setting, "A-scan, B-scan and depth row are counted from 0");
     }
     return voxel;
@@ -176,10 +176,10 @@ Lumen lumen_around(const VolumeGrid& grid, const MeanVelocity& mean, const Cross
     const std::optional<Voxel3> found = nearest(search, start, point ? recipe.reach_um : 1);
     if (!found) {
         throw Error(ErrorCode::bad_setting,
-                    point ? fmt::format("nothing within {:g} um of the point moves faster than noise ({:.2g} mm/s)",
+                    point ? fmt::format("no flow above the noise within {:g} um of the point ({:.2g} mm/s)",
                                         recipe.reach_um, least)
-                          : std::string("nothing in the middle B-scan moves faster than noise"),
-                    "through", "look at the velocities with `render`, and give a point within a vessel");
+                          : std::string("no flow above the noise in the middle B-scan"),
+                    "through", "inspect the velocities with `render` and choose a point inside a vessel");
     }
     start = *found;
     search.least = std::max(search.least, static_cast<float>(rim_share) * fastest_near(search, start, recipe.reach_um));
@@ -405,8 +405,8 @@ void VesselFlow::take_course(const VoxelPosition& towards) {
         square += way[k] * way[k];
     }
     if (!(square > 0)) {
-        throw Error(ErrorCode::bad_setting, "the two points that give the course of the vessel are the same", "towards",
-                    "give another point of the vessel's axis");
+        throw Error(ErrorCode::bad_setting, "the two points that define the vessel axis are identical", "towards",
+                    "choose another point on the vessel axis");
     }
     std::size_t most = 0;
     for (std::size_t k = 1; k < 3; ++k) {

@@ -21,7 +21,7 @@ void require_sense(const VesselFlow& vessel) {
     switch (vessel.reason()) {
         case FlowReason::ok: return;
         case FlowReason::no_signal:
-            throw Error(ErrorCode::bad_setting, "the velocities around the point are hardly more than noise", "through",
+            throw Error(ErrorCode::bad_setting, "the velocities around the point hardly exceed the noise", "through",
                         "average more repeats, or larger windows (flow.window_lines, flow.window_depth)");
         case FlowReason::angle:
             throw Error(
@@ -43,7 +43,7 @@ void require_sense(const VesselFlow& vessel) {
                         fmt::format("only {} fit the whole lumen, too few for the course of the vessel: its angle to "
                                     "the beam is unknown",
                                     plural(vessel.course().planes, "planes")),
-                        "through", "give another point of the vessel's axis as `towards`, or a longer volume");
+                        "through", "choose another point on the vessel axis as `towards`, or a longer volume");
     }
 }
 

@@ -205,23 +205,23 @@ double v_max_of(const VolumeGrid& grid) {
 void require_velocities(const VolumeGrid& grid) {
     if (grid.unit != "mm/s") {
         throw Error(ErrorCode::bad_setting,
-                    "flow is the sum of velocities in mm/s, and the volume holds " +
-                        (grid.quantity.empty() ? std::string("something else") : grid.quantity),
-                    "volume", "give what `reconstruct` writes as flow, with flow.method = doppler");
+                    "flow rates need velocities in mm/s, but the volume holds " +
+                        (grid.quantity.empty() ? std::string("other values") : grid.quantity),
+                    "volume", "use the flow that `reconstruct` writes with flow.method = doppler");
     }
-    constexpr const char* remedy = "give a volume of at least eight B-scans";
+    constexpr const char* remedy = "use a volume of at least eight B-scans";
     if (grid.b_scans < 2) {
         throw Error(ErrorCode::bad_setting,
-                    "a single B-scan does not show the course of a vessel, so its angle to the beam is unknown",
-                    "volume", remedy);
+                    "a single B-scan does not show the vessel axis, so its angle to the beam is unknown", "volume",
+                    remedy);
     }
     if (grid.b_scans == 2) {
-        throw Error(ErrorCode::bad_setting, "two B-scans do not tell how much of their velocities is noise", "volume",
+        throw Error(ErrorCode::bad_setting, "two B-scans are too few to estimate the noise of velocities", "volume",
                     remedy);
     }
     if (grid.spacing_um[0] > 0 && grid.spacing_um[1] > 0 && grid.spacing_um[2] > 0) return;
-    throw Error(ErrorCode::bad_setting, "areas need the spacing of voxels, and none is known", "volume",
-                "give scan.spacing_a_um, scan.spacing_b_um and calibration.wavelengths");
+    throw Error(ErrorCode::bad_setting, "areas need the voxel spacing, which is unknown", "volume",
+                "set scan.spacing_a_um, scan.spacing_b_um and calibration.wavelengths");
 }
 
 std::vector<float> axial_velocities(const Volume& volume) {
@@ -421,14 +421,15 @@ HeartRate heart_rate_of(const std::vector<double>& times_s, const std::vector<do
         return rate;
     }
     if (series.duration() <= 0) {
-        rate.problem = "all values are of the same time";
+        rate.problem = "all values have the same time";
         return rate;
     }
     const double low = std::max(min_hz, min_beats / series.duration());
     const double high = std::min(max_hz, 1 / (values_a_beat * median_step(series.times)));
     if (!(low < high)) {
         rate.problem = fmt::format(
-            "{:.3g} s with a value every {:.3g} s hold no two beats of four values each between {:g} and {:g} Hz",
+            "{:.3g} s with a value every {:.3g} s cannot contain two beats of four values each between {:g} and {:g} "
+            "Hz",
             series.duration(), median_step(series.times), min_hz, max_hz);
         return rate;
     }
@@ -444,9 +445,9 @@ HeartRate heart_rate_of(const std::vector<double>& times_s, const std::vector<do
     const Coefficients fit = fit_at(series, hz);
     if (!fit.values.empty()) rate.chance = chance_of(series, fit.residual, high - low);
     if (rate.chance > max_chance) {
-        rate.problem =
-            fmt::format("nothing beats between {:.3g} and {:.3g} Hz: noise fits as well with a chance of {:.2g}", low,
-                        high, rate.chance);
+        rate.problem = fmt::format(
+            "no heartbeat found between {:.3g} and {:.3g} Hz: noise would fit as well with a probability of {:.2g}",
+            low, high, rate.chance);
         return rate;
     }
     rate.hz = hz;

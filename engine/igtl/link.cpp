@@ -143,7 +143,7 @@ void Peer::listen(const RequestCallback& on_request) {
     if (*unanswered_ >= max_unanswered) return std::this_thread::sleep_for(sending_ ? 0ms : look_around);
     std::array<std::byte, 65536> bytes;
     const std::optional<std::size_t> came = connection_.receive(bytes, sends_something() ? 0ms : look_around);
-    if (!came) throw Error(ErrorCode::device, "has gone", address());
+    if (!came) throw Error(ErrorCode::device, "has disconnected", address());
     for (const Request& request : reader_.read(std::span(bytes).first(*came))) {
         ++counts_.requests;
         if (request.kind == Request::Kind::status || request.kind == Request::Kind::capability) {
@@ -383,7 +383,7 @@ const std::vector<Stat<igtl::LinkStats>>& describe_stats<igtl::LinkStats>() {
         statistic<S>("left_out", &S::left_out, "volumes", "replaced by a newer one before they were sent"),
         statistic<S>("bytes", &S::bytes, "bytes", "sent"),
         statistic<S>("requests", &S::requests, "", "received"),
-        statistic<S>("refused", &S::refused, "", "connections closed because of invalid messages, or for lack of room"),
+        statistic<S>("refused", &S::refused, "", "connections closed because of invalid messages or too many clients"),
         statistic<S>("connected", &S::connected, "", "programs connected now"),
     });
     return all;

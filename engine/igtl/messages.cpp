@@ -137,20 +137,20 @@ Pose pose_of(const VolumeGrid& grid, const std::string& orientation) {
 
 void check_image(const VolumeGrid& grid) {
     if (scalar_type(grid.type) == 0) {
-        throw Error(ErrorCode::bad_setting, "has voxels of a type that OpenIGTLink does not know", protocol,
+        throw Error(ErrorCode::bad_setting, "has a voxel type that OpenIGTLink does not support", protocol,
                     "set recipe.voxel to u8, u16 or f32, and recipe.quantity to one that is not complex");
     }
     if (std::max({grid.depth, grid.a_scans, grid.b_scans}) <= max_side) return;
     throw Error(ErrorCode::bad_setting,
-                fmt::format("cannot send {} x {} x {} voxels: a side has at most {}", grid.depth, grid.a_scans,
+                fmt::format("cannot send {} x {} x {} voxels: sides are limited to {}", grid.depth, grid.a_scans,
                             grid.b_scans, max_side),
-                protocol, "reconstruct a part of it");
+                protocol, "reconstruct a smaller part");
 }
 
 Bytes image(const Stamp& stamp, const VolumeGrid& grid, const Pose& pose, std::span<const std::byte> voxels) {
     check_image(grid);
     if (std::ssize(voxels) != grid.bytes())
-        throw Error(ErrorCode::bad_setting, "has another number of voxels than it says", protocol);
+        throw Error(ErrorCode::bad_setting, "has a number of voxels that does not match its size", protocol);
     Packer packer(image_header_bytes + voxels.size());
     put_image_header(packer, grid, pose);
     transpose(voxels, packer.put_room(voxels.size()), grid.type, grid.a_scans, grid.depth);
@@ -292,7 +292,7 @@ constexpr std::size_t command_header_bytes = 4 + command_name_bytes + 2 + 4;
 constexpr std::uint64_t max_message = std::uint64_t{1} << 40;  // larger ones are refused instead of skipped
 
 [[noreturn]] void refuse(const std::string& problem) {
-    throw Error(ErrorCode::bad_file, problem, "OpenIGTLink", "check what is connected there");
+    throw Error(ErrorCode::bad_file, problem, "OpenIGTLink", "check which program is connected");
 }
 
 std::optional<Request::Kind> kind_of(Span header) {
@@ -310,7 +310,7 @@ Span content_of(Span body) {
     const std::uint64_t before = number_at<std::uint16_t>(body, 0);
     const std::uint64_t behind = std::uint64_t{number_at<std::uint16_t>(body, 2)} + number_at<std::uint32_t>(body, 4);
     if (before < extended_header_bytes || before + behind > body.size())
-        refuse("a message is shorter than its extended header says");
+        refuse("a message is shorter than its extended header states");
     return body.subspan(before, body.size() - before - behind);
 }
 
@@ -358,7 +358,7 @@ std::vector<Request> MessageReader::read(Span bytes) {
 void MessageReader::begin_body() {
     const auto version = number_at<std::uint16_t>(message_, 0);
     const auto size = number_at<std::uint64_t>(message_, size_at);
-    if (version < 1 || version > 3 || size > max_message) refuse("is not a message of OpenIGTLink");
+    if (version < 1 || version > 3 || size > max_message) refuse("is not an OpenIGTLink message");
     if (!kind_of(message_)) {
         skips_ = size;
         message_.clear();

@@ -84,11 +84,11 @@ AtomicFile::AtomicFile(std::filesystem::path final_path)
     : final_(std::move(final_path)), temporary_(temporary_beside(final_)) {
     std::error_code missing;
     if (final_.filename().empty() || std::filesystem::is_directory(final_, missing)) {
-        throw Error(ErrorCode::output, "is a folder", final_.string(), "give a file name");
+        throw Error(ErrorCode::output, "is a folder", final_.string(), "choose a file name");
     }
     // Replacing a device or a pipe would destroy it.
     if (std::filesystem::exists(final_, missing) && !std::filesystem::is_regular_file(final_, missing)) {
-        throw Error(ErrorCode::output, "is not a regular file", final_.string(), "give the name of one");
+        throw Error(ErrorCode::output, "is not a regular file", final_.string(), "choose a file");
     }
     made_folder_ = make_folder_for(final_);
     errno = 0;
@@ -114,7 +114,8 @@ AtomicFolder::AtomicFolder(std::filesystem::path final_path, bool (*is_ours)(con
     std::error_code problem;
     const bool occupied = std::filesystem::exists(final_, problem) && !std::filesystem::is_empty(final_, problem);
     if (occupied && !is_ours(final_)) {
-        throw Error(ErrorCode::output, "already exists and holds other files", final_.string(), "give another name");
+        throw Error(ErrorCode::output, "already exists and contains other files", final_.string(),
+                    "choose another name");
     }
     made_folder_ = make_folder_for(final_);
     std::filesystem::create_directory(temporary_, problem);
@@ -176,7 +177,7 @@ void check_folder_for(const std::filesystem::path& path) {
     const std::filesystem::path folder = std::filesystem::absolute(path, problem).parent_path();
     const std::filesystem::path above = folder.parent_path();
     if (std::filesystem::exists(folder, problem) || std::filesystem::is_directory(above, problem)) return;
-    throw Error(ErrorCode::output, "there is no folder " + above.string(), path.string(), "make it first");
+    throw Error(ErrorCode::output, "there is no folder " + above.string(), path.string(), "create it first");
 }
 
 bool make_folder_for(const std::filesystem::path& path) {
@@ -337,14 +338,14 @@ ScratchFile::ScratchFile(std::int64_t bytes, std::string where) : where_(std::mo
     }
     std::random_device random;
     const std::filesystem::path folder = base / fmt::format("echolux-{:08x}{:08x}", random(), random());
-    if (!std::filesystem::create_directory(folder, problem)) fail("cannot make " + folder.string());
+    if (!std::filesystem::create_directory(folder, problem)) fail("cannot create " + folder.string());
     unfinished_.emplace(folder);
     path_ = folder / "unpacked";
     std::filesystem::permissions(folder, std::filesystem::perms::owner_all, problem);
     if (!problem) stream_.open(path_, std::ios::binary);
     if (problem || !stream_) {
         std::filesystem::remove_all(folder, problem);
-        fail("cannot make " + path_.string());
+        fail("cannot create " + path_.string());
     }
 }
 
@@ -366,7 +367,7 @@ void ScratchFile::close() {
 }
 
 void ScratchFile::fail(const std::string& what) const {
-    throw Error(ErrorCode::output, what, where_, "set TMPDIR to a folder with more room");
+    throw Error(ErrorCode::output, what, where_, "set TMPDIR to a folder with more space");
 }
 
 }  // namespace echolux

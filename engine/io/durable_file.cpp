@@ -76,7 +76,7 @@ void DirectFile::fail(const char* what) const {
 
 void DirectFile::write(std::int64_t place, std::span<const std::byte> bytes) {
     if (place < end_) {
-        throw Error(ErrorCode::output, fmt::format("byte {} comes after byte {}", place, end_), path_);
+        throw Error(ErrorCode::output, fmt::format("byte {} is written after byte {}", place, end_), path_);
     }
     if (bytes.empty()) return;
     if (is_direct_)
@@ -168,7 +168,7 @@ void DirectFile::sync() {
 }
 
 void DirectFile::end_at(std::int64_t size) {
-    if (ftruncate(descriptor_, size) != 0) fail("cannot be cut to its final length");
+    if (ftruncate(descriptor_, size) != 0) fail("cannot be truncated to its final length");
     reserved_ = size;
 }
 

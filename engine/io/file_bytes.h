@@ -15,7 +15,7 @@
 
 namespace echolux {
 
-static_assert(std::endian::native == std::endian::little, "numbers are read as they lie in most files");
+static_assert(std::endian::native == std::endian::little, "numbers are read as most files store them");
 
 // Random access to the bytes of a file, for formats with offsets in their headers. Never reads or allocates beyond the
 // end of the file. Caches a window, so that small neighbouring reads cost one system call. Use it from one thread at a

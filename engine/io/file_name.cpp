@@ -102,18 +102,18 @@ bool may_be_named(const Path& folder, const Path& path) {
 Path named_file(const Path& header, const std::string& name) {
     const Path path = header.parent_path() / name;
     if (!may_be_named(header.parent_path(), path)) {
-        throw Error(ErrorCode::bad_file, "names a file outside of its folder: " + name.substr(0, 200), header.string(),
+        throw Error(ErrorCode::bad_file, "refers to a file outside its folder: " + name.substr(0, 200), header.string(),
                     words_for_outside(path));
     }
     std::error_code problem;
     if (std::filesystem::is_regular_file(path, problem)) return path;
     throw Error(ErrorCode::bad_file, path.string() + " cannot be read", header.string(),
-                "voxels must lie in one file beside the header");
+                "voxels must be in one file next to the header");
 }
 
 void require_within(const Path& folder, const Path& path) {
     if (may_be_named(folder, path)) return;
-    throw Error(ErrorCode::bad_file, "keeps a part outside of its folder: " + path.lexically_relative(folder).string(),
+    throw Error(ErrorCode::bad_file, "stores a part outside its folder: " + path.lexically_relative(folder).string(),
                 folder.string(), words_for_outside(path));
 }
 
@@ -139,7 +139,7 @@ std::filesystem::path AllowedFolders::within(const std::filesystem::path& path) 
     std::string names;
     for (const std::filesystem::path& folder : folders_) names += (names.empty() ? "" : ", ") + folder.string();
     throw Error(ErrorCode::bad_setting, "is outside the folders that remote clients may use", path.string(),
-                names.empty() ? "none was allowed" : "use a file in " + names);
+                names.empty() ? "no folder is allowed" : "use a file in " + names);
 }
 
 }  // namespace echolux

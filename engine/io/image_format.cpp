@@ -99,7 +99,7 @@ std::vector<ImageFormat> all_formats() {
         of_part<Part::thorlabs>({.name = "Thorlabs", .endings = {".oct"}}, [](auto& row) { row.open = open_thorlabs; }),
         {.name = "Heidelberg", .endings = {".vol"}, .open = open_heidelberg_vol},
         {.name = "MATLAB", .endings = {".mat"}, .holds_complex = true, .holds_time = true, .open = open_matlab},
-        {.name = "folder of pictures", .is_folder = true, .owns = is_picture_stack, .open = open_picture_stack},
+        {.name = "folder of images", .is_folder = true, .owns = is_picture_stack, .open = open_picture_stack},
     };
 }
 

@@ -50,7 +50,7 @@ class GatheringReader : public ImageReader {
     GatheringReader(const RawLayout& layout, const std::filesystem::path& path) : layout_(layout) {
         const ImageHeader& header = layout.header;
         require_memory(header.voxels() * header.time_points * bytes_of(layout.stored) + header.slice_bytes(),
-                       path.string(), "its axes lie in an order that is read as a whole: crop or convert it first");
+                       path.string(), "its axis order requires reading the whole file: crop or convert it first");
         const std::array<std::int64_t, 4> sizes{header.size[0], header.size[1], header.size[2], header.time_points};
         std::int64_t stride = bytes_of(layout.stored);
         for (const int axis : layout.order) {

@@ -153,7 +153,7 @@ void set_pose(const MetaHeader& header, ImageHeader& image) {
 
 // Determines the file and offset of the voxels. LOCAL means after the header.
 void set_place(const MetaHeader& header, const std::filesystem::path& path, RawLayout& layout) {
-    if (header.field({"BinaryData"}) == "False") header.refuse("has voxels as text", "save it as binary");
+    if (header.field({"BinaryData"}) == "False") header.refuse("stores voxels as text", "save it as binary");
     layout.packed = header.is_true({"CompressedData"});
     const std::string file = header.field({"ElementDataFile"});
     const bool apart = file != "LOCAL" && file != "Local" && file != "local";

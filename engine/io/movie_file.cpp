@@ -73,7 +73,7 @@ void check_size(const std::filesystem::path& path, const MovieFormat& format) {
     throw Error(ErrorCode::bad_setting,
                 fmt::format("a movie of {} x {} pixels is not possible{}", format.width, format.height,
                             is_odd ? fmt::format(" in {}", name_of(format.codec)) : ""),
-                path.string(), is_odd ? "choose an even width and height" : "1 to 16384 pixels a side");
+                path.string(), is_odd ? "choose an even width and height" : "1 to 16384 pixels per side");
 }
 
 void check_format(const std::filesystem::path& path, const MovieFormat& format) {
@@ -81,17 +81,18 @@ void check_format(const std::filesystem::path& path, const MovieFormat& format) 
         throw Error(ErrorCode::bad_setting, std::move(problem), path.string(), remedy);
     };
     check_size(path, format);
-    if (format.max_pictures < 1) refuse("a movie needs at least one picture", "");
+    if (format.max_pictures < 1) refuse("a movie needs at least one frame", "");
     if (format.has_alpha && !can_be_transparent(format.codec))
-        refuse(fmt::format("{} has no transparency", name_of(format.codec)), "name it .mov, .webp or frame_%04d.png");
+        refuse(fmt::format("{} does not support transparency", name_of(format.codec)),
+               "name it .mov, .webp or frame_%04d.png");
     // GIF stores delays in hundredths of a second, and players slow down delays of less than 2.
     if (format.codec == MovieCodec::gif && format.rate.per_s() > 50)
-        refuse("GIF allows at most 50 pictures per second", "choose a lower rate, or another format");
+        refuse("GIF allows at most 50 frames per second", "choose a lower rate, or another format");
     if (format.crf >= 0 && !needs_even_size(format.codec))
-        refuse(fmt::format("{} has no CRF", name_of(format.codec)), "CRF applies to h264, h265, av1 and vp9");
+        refuse(fmt::format("{} does not support CRF", name_of(format.codec)), "CRF applies to h264, h265, av1 and vp9");
     const bool is_mpeg = format.codec == MovieCodec::h264 || format.codec == MovieCodec::h265;
     if (format.crf > (is_mpeg ? 51 : 63))
-        refuse(fmt::format("CRF goes from 0 (best) to {}", is_mpeg ? 51 : 63), "leave it out for a good default");
+        refuse(fmt::format("CRF ranges from 0 (best) to {}", is_mpeg ? 51 : 63), "leave it out for a good default");
 }
 
 }  // namespace
@@ -177,7 +178,7 @@ SeriesName::SeriesName(const std::filesystem::path& path) : folder(path), before
         throw Error(ErrorCode::bad_setting, problem, path.string(), "e.g. frame_%04d.png, or the name of a folder");
     };
     const std::size_t begin = name.find('%');
-    if (begin == name.npos) refuse("a series of pictures has a number in its name");
+    if (begin == name.npos) refuse("the name of an image series needs a frame number");
     std::size_t end = begin + 1;
     digits = 0;
     while (end < name.size() && std::isdigit(static_cast<unsigned char>(name[end])) != 0) {
@@ -185,7 +186,7 @@ SeriesName::SeriesName(const std::filesystem::path& path) : folder(path), before
         if (digits > 9) refuse("a number has at most 9 digits");
     }
     if (end >= name.size() || name[end] != 'd') refuse("write %04d where the number goes");
-    if (name.find('%', end) != name.npos) refuse("a series of pictures has one number in its name");
+    if (name.find('%', end) != name.npos) refuse("the name of an image series has one frame number");
     folder = path.parent_path();
     before = name.substr(0, begin);
     after = name.substr(end + 1);
@@ -236,7 +237,7 @@ std::optional<StreamCodec> stream_codec(std::string_view name) {
 
 std::unique_ptr<StreamEncoder> make_stream_encoder(const StreamFormat& format) {
     if (format.width < 2 || format.height < 2 || format.width % 2 != 0 || format.height % 2 != 0)
-        throw Error(ErrorCode::bad_setting, "a video has an even width and height", "video");
+        throw Error(ErrorCode::bad_setting, "a video needs an even width and height", "video");
     if constexpr (has(Part::movies))
         return make_ffmpeg_stream(format);
     else

@@ -226,7 +226,8 @@ std::int64_t voxels_place(const Fields& fields, const std::string& where) {
     const double start = fields.get<float>(at_vox_offset);
     const bool in_file = start >= static_cast<double>(voxels_start) && start <= static_cast<double>(max_start);
     if (!in_file) {  // also if NaN
-        throw Error(ErrorCode::bad_file, fmt::format("places its voxels at byte {}", start), where);
+        throw Error(ErrorCode::bad_file,
+                    fmt::format("invalid vox_offset {} in the NIfTI header (352 or more expected)", start), where);
     }
     return static_cast<std::int64_t>(start);
 }

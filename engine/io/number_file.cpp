@@ -29,7 +29,7 @@ namespace echolux {
 
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "raw numbers are read as they lie in the file");
+static_assert(std::endian::native == std::endian::little, "raw numbers are read as the file stores them");
 
 constexpr std::uintmax_t max_bytes = 256 << 20;  // as text: two numbers for each of several million A-scans
 
@@ -198,7 +198,7 @@ template <class T>
 std::vector<double> numbers_in_bytes(const std::string& bytes, const std::string& where) {
     if (bytes.size() % sizeof(T) != 0) {
         throw Error(ErrorCode::bad_file,
-                    fmt::format("has {}, no multiple of the {} of a number", plural(bytes.size(), "bytes"),
+                    fmt::format("has {}, not a multiple of the {} of a number", plural(bytes.size(), "bytes"),
                                 plural(sizeof(T), "bytes")),
                     where);
     }
@@ -248,7 +248,7 @@ std::vector<double> read_calibration(const std::filesystem::path& path, std::int
     }
     if (count % columns != 0) {
         throw Error(ErrorCode::bad_file,
-                    fmt::format("holds {}, no multiple of {}", plural(count, "numbers"), plural(columns, "columns")),
+                    fmt::format("holds {}, not a multiple of {}", plural(count, "numbers"), plural(columns, "columns")),
                     where);
     }
     return numbers;
@@ -309,7 +309,7 @@ std::int64_t read_line(std::string_view line, std::vector<float>& heights, const
 // Reads one line per B-scan; empty lines and comments are ignored.
 std::vector<float> read_csv(const std::filesystem::path& path, std::int64_t a_scans, std::int64_t b_scans) {
     constexpr std::uintmax_t longest_map = 256 << 20;
-    std::istringstream file(whole_file(path, longest_map, "is too large for a map of heights"));
+    std::istringstream file(whole_file(path, longest_map, "is too large for a height map"));
     std::vector<float> heights;
     std::int64_t rows = 0;
     std::string line;

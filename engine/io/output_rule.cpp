@@ -65,7 +65,7 @@ void refuse_other_endings(const Output& output) {
 void refuse_inputs(const Path& output, const FileNames& inputs) {
     for (const Path& input : inputs) {
         if (input.empty() || !would_harm(output, input)) continue;
-        throw Error(ErrorCode::output, "is an input and would be lost", output.string(), "choose another name");
+        throw Error(ErrorCode::output, "the output would overwrite an input", output.string(), "choose another name");
     }
 }
 
@@ -75,8 +75,8 @@ void refuse_foreign_files(const Output& output) {
     const bool is_empty_folder =
         std::filesystem::is_directory(output.path, problem) && std::filesystem::is_empty(output.path, problem);
     if (is_empty_folder || (output.is_own && output.is_own(output.path))) return;
-    throw Error(ErrorCode::output, "already exists and is not known as an earlier result of this kind",
-                output.path.string(), "choose another name, or replace it with `overwrite`");
+    throw Error(ErrorCode::output, "already exists and is not an earlier result of this kind", output.path.string(),
+                "choose another name, or replace it with `overwrite`");
 }
 
 }  // namespace
@@ -90,8 +90,8 @@ void check_outputs(const std::vector<Output>& outputs, const FileNames& inputs, 
             return !before.path.empty() && are_same(before.path, output->path);
         });
         if (is_taken) {
-            throw Error(ErrorCode::output, "is the name of two results", output->path.string(),
-                        "give each a name of its own");
+            throw Error(ErrorCode::output, "is the name of two outputs", output->path.string(),
+                        "give each its own name");
         }
         check_folder_for(output->path);
         refuse_running_recording(output->path);

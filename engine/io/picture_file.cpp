@@ -26,7 +26,7 @@ namespace {
 // One page, deflate-compressed strips with horizontal differences, texts in tags (TIFF revision 6.0; for deflate Adobe
 // Photoshop TIFF Technical Notes 2002).
 
-static_assert(std::endian::native == std::endian::little, "files are written as numbers lie in memory");
+static_assert(std::endian::native == std::endian::little, "files store numbers as memory does");
 
 constexpr std::uint16_t ascii = 2, short_number = 3, long_number = 4;  // field types
 constexpr std::uint16_t tag_description = 270, tag_software = 305, tag_image_id = 32781;
@@ -189,7 +189,7 @@ class TiffPictureWriter : public PictureWriter {
         const std::streamoff at = stream_.tellp();
         check();
         if (at <= std::int64_t{UINT32_MAX} - 2 * strip_bytes) return static_cast<std::uint32_t>(at);
-        throw Error(ErrorCode::output, "a TIFF picture holds at most 4 GB", path_.string(), "name it *.png");
+        throw Error(ErrorCode::output, "a TIFF image holds at most 4 GB", path_.string(), "name it *.png");
     }
 
     void check() const {
@@ -265,7 +265,8 @@ class TiffTexts {
     }
 
     [[noreturn]] void fail() const {
-        throw Error(ErrorCode::bad_file, "ends before what its directory names", where_, "copy the file again");
+        throw Error(ErrorCode::bad_file, "ends before the data that its directory refers to", where_,
+                    "copy the file again");
     }
 
     std::ifstream stream_;
@@ -295,7 +296,7 @@ PictureKind kind_of(const std::filesystem::path& path) {
 }
 
 [[noreturn]] void refuse_name(const std::filesystem::path& path) {
-    throw Error(ErrorCode::bad_setting, "pictures are PNG or TIFF files", path.string(), "name it *.png or *.tif");
+    throw Error(ErrorCode::bad_setting, "images are PNG or TIFF files", path.string(), "name it *.png or *.tif");
 }
 
 void check_shape(const PictureShape& shape, const std::filesystem::path& path) {
@@ -304,7 +305,7 @@ void check_shape(const PictureShape& shape, const std::filesystem::path& path) {
     const bool channels = shape.channels == 1 || shape.channels == 3 || shape.channels == 4;
     if (sides && channels && (shape.bits == 8 || shape.bits == 16)) return;
     throw Error(ErrorCode::bad_setting,
-                fmt::format("{} x {} pixels with {} of {} do not make a picture", shape.width, shape.height,
+                fmt::format("{} x {} pixels with {} of {} do not form an image", shape.width, shape.height,
                             plural(shape.channels, "channels"), plural(shape.bits, "bits")),
                 path.string());
 }
@@ -337,7 +338,7 @@ PictureTexts picture_texts(const std::filesystem::path& path) {
         case PictureKind::tiff: return tiff_picture_texts(path);
         case PictureKind::none: break;
     }
-    throw Error(ErrorCode::bad_file, "is not a picture", path.string(), "pictures are PNG or TIFF files");
+    throw Error(ErrorCode::bad_file, "is not an image", path.string(), "images are PNG or TIFF files");
 }
 
 bool has_session(const std::filesystem::path& path) {

@@ -64,7 +64,7 @@ class PngChunks {
         std::array<unsigned char, 8> head{};
         stream_.seekg(begin_);
         if (!read(head.data(), head.size())) {
-            throw Error(ErrorCode::bad_file, "ends before the picture is complete", where_, "copy the file again");
+            throw Error(ErrorCode::bad_file, "ends before the image is complete", where_, "copy the file again");
         }
         length_ = png_get_uint_32(head.data());
         type_.assign(reinterpret_cast<const char*>(head.data()) + 4, 4);
@@ -287,7 +287,7 @@ void write_png(const std::filesystem::path& path, const Picture& picture) {
     const auto pixels = std::as_bytes(std::span(picture.pixels));
     if (std::ssize(pixels) != shape.row_bytes() * shape.height) {
         throw Error(ErrorCode::bad_setting,
-                    fmt::format("{} do not make a picture of {} x {} pixels with {}", plural(pixels.size(), "bytes"),
+                    fmt::format("{} do not form an image of {} x {} pixels with {}", plural(pixels.size(), "bytes"),
                                 picture.width, picture.height, plural(picture.channels, "channels")),
                     path.string());
     }
@@ -382,7 +382,7 @@ bool pack(Strip& strip, int level, bool is_last) {
 std::vector<std::byte> png_bytes(std::span<const std::uint8_t> rgba, std::int64_t width, std::int64_t height,
                                  Alpha alpha, int level) {
     if (width < 1 || height < 1 || std::ssize(rgba) != 4 * width * height)
-        throw Error(ErrorCode::bad_setting, "the pixels do not fit the size of the picture", "PNG");
+        throw Error(ErrorCode::bad_setting, "the pixels do not match the size of the image", "PNG");
     constexpr std::int64_t rows = 64;  // of a strip
     const int channels = alpha == Alpha::kept ? 4 : 3;
     const std::int64_t row_bytes = channels * width + 1;
@@ -402,7 +402,7 @@ std::vector<std::byte> png_bytes(std::span<const std::uint8_t> rgba, std::int64_
     Bytes body{std::byte{0x78}, std::byte{0x01}};
     uLong sum = 1;
     for (const Strip& strip : strips) {
-        if (!strip.is_packed) throw Error(ErrorCode::out_of_memory, "no memory to pack the picture", "PNG");
+        if (!strip.is_packed) throw Error(ErrorCode::out_of_memory, "no memory to compress the image", "PNG");
         body.insert(body.end(), strip.packed.begin(), strip.packed.end());
         sum = adler32_combine(sum, strip.sum, static_cast<z_off_t>(strip.filtered.size()));
     }

@@ -153,7 +153,7 @@ bool holds_time_points(const std::filesystem::path& path) {
 void check_series_name(const std::filesystem::path& path, VoxelType type) {
     check_volume_name(path, type);
     if (holds_time_points(path)) return;
-    throw Error(ErrorCode::bad_setting, format_of(path).name + " holds one time point", path.string(),
+    throw Error(ErrorCode::bad_setting, format_of(path).name + " stores a single time point", path.string(),
                 "use " + endings_written([](const ImageFormat& other) { return other.holds_time; }));
 }
 
@@ -192,7 +192,7 @@ std::vector<std::byte> SeriesFile::read(std::int64_t time_point, Interval b_scan
     const VolumeGrid& grid = header_.grid;
     const bool inside = time_point >= 0 && time_point < header_.time_points && b_scans.begin >= 0 &&
                         b_scans.begin <= b_scans.end && b_scans.end <= grid.b_scans;
-    if (!inside) throw Error(ErrorCode::bad_setting, "lies outside of the file", path_.string());
+    if (!inside) throw Error(ErrorCode::bad_setting, "is outside the file", path_.string());
     const std::int64_t slice = grid.b_scan_bytes();
     require_memory((b_scans.end - b_scans.begin) * slice, path_.string(), "crop or convert it first");
     std::vector<std::byte> voxels(index((b_scans.end - b_scans.begin) * slice));
@@ -203,7 +203,7 @@ std::vector<std::byte> SeriesFile::read(std::int64_t time_point, Interval b_scan
         const std::vector<std::byte> stored = reader_->read(time_point, piece);
         const auto at = index((begin - b_scans.begin) * slice);
         if (std::ssize(stored) != (end - begin) * slice)
-            throw Error(ErrorCode::bad_file, "holds fewer or more voxels than it claims", path_.string());
+            throw Error(ErrorCode::bad_file, "has a number of voxels that does not match its header", path_.string());
         transpose(stored, std::span(voxels).subspan(at, stored.size()), grid.type, grid.depth, grid.a_scans);
     }
     return voxels;
@@ -225,7 +225,7 @@ std::vector<std::byte> SeriesFile::read_box(std::int64_t time_point, std::size_t
     const bool inside = level < levels_.size() && time_point >= 0 && time_point < header_.time_points &&
                         is_inside(box.depth, levels_[level].depth) && is_inside(box.a_scans, levels_[level].a_scans) &&
                         is_inside(box.b_scans, levels_[level].b_scans);
-    if (!inside) throw Error(ErrorCode::bad_setting, "lies outside of the file", path_.string());
+    if (!inside) throw Error(ErrorCode::bad_setting, "is outside the file", path_.string());
     const std::vector<std::byte> stored = reader_->read_box(time_point, level, {box.a_scans, box.depth, box.b_scans});
     std::vector<std::byte> voxels(stored.size());
     transpose(stored, voxels, header_.grid.type, box.depth.end - box.depth.begin, box.a_scans.end - box.a_scans.begin);
@@ -282,7 +282,7 @@ void SeriesWriter::write(std::span<const std::byte> b_scans) {
     parts_->written += std::ssize(b_scans);
     if (std::ssize(b_scans) % slice != 0 || parts_->written > parts_->bytes) {
         throw Error(ErrorCode::bad_setting,
-                    fmt::format("{} do not make B-scans of {} x {} voxels, or are more than announced",
+                    fmt::format("{} do not form B-scans of {} x {} voxels, or are more than declared",
                                 plural(b_scans.size(), "bytes"), grid.depth, grid.a_scans),
                     parts_->path.string());
     }
@@ -298,10 +298,10 @@ void SeriesWriter::write(std::span<const std::byte> b_scans) {
 
 void SeriesWriter::finish() {
     if (parts_->written != parts_->bytes) {
-        throw Error(ErrorCode::output,
-                    fmt::format("{} of voxels were written, {} were announced", plural(parts_->written, "bytes"),
-                                parts_->bytes),
-                    parts_->path.string());
+        throw Error(
+            ErrorCode::output,
+            fmt::format("{} of voxels were written, {} were declared", plural(parts_->written, "bytes"), parts_->bytes),
+            parts_->path.string());
     }
     parts_->writer->finish();
     parts_->writer.reset();
@@ -332,8 +332,9 @@ std::vector<std::string> lost_in(const SeriesHeader& header, const std::filesyst
         if (needs_origin && format.holds_origin) hidden.insert(hidden.begin(), "position");
     }
     if (hidden.empty()) return {};
-    return {fmt::format("{}: {} has no field for {}; Echolux finds them in its own notes, other programs do not; {}",
-                        path.string(), format.name, fmt::join(hidden, " and "), others)};
+    return {
+        fmt::format("{}: {} has no field for {}; Echolux restores them from its metadata, other programs do not; {}",
+                    path.string(), format.name, fmt::join(hidden, " and "), others)};
 }
 
 void write_volume(const std::filesystem::path& path, const Volume& volume) {
@@ -344,7 +345,7 @@ void write_volume(const std::filesystem::path& path, const Volume& volume) {
 void write_volume(const std::filesystem::path& path, const Volume& volume, Progress& progress) {
     if (std::ssize(volume.voxels) != volume.grid.bytes()) {
         throw Error(ErrorCode::bad_setting,
-                    fmt::format("{} do not make a volume of {} x {} x {} voxels", plural(volume.voxels.size(), "bytes"),
+                    fmt::format("{} do not form a volume of {} x {} x {} voxels", plural(volume.voxels.size(), "bytes"),
                                 volume.grid.depth, volume.grid.a_scans, volume.grid.b_scans),
                     path.string());
     }
@@ -421,9 +422,9 @@ std::map<std::string, std::string> texts_for(const SeriesHeader& series) {
 }
 
 // Access to our texts in a header. Missing texts yield std::nullopt, defaults or empty lists.
-class OurTexts {
+class EcholuxMetadata {
   public:
-    explicit OurTexts(const ImageHeader& image) : texts_(image.texts) {}
+    explicit EcholuxMetadata(const ImageHeader& image) : texts_(image.texts) {}
 
     std::optional<std::string> text(const std::string& key) const {
         const auto found = texts_.find(prefix + key);
@@ -478,7 +479,7 @@ void transpose_slice(const std::byte* in, std::byte* out, std::int64_t rows, std
 }
 
 // Foreign files do not list their known spacings: with a unit, all are assumed to be known.
-std::array<double, 3> spacings_um(const ImageHeader& image, const OurTexts& ours) {
+std::array<double, 3> spacings_um(const ImageHeader& image, const EcholuxMetadata& ours) {
     const std::string known = ours.text("spacing_known").value_or(image.has_unit ? "dab" : "-");
     std::array<double, 3> spacings{};
     for (std::size_t i = 0; i < 3; ++i) {
@@ -560,7 +561,7 @@ ImageHeader image_header(const SeriesHeader& series) {
 
 // Our texts take precedence over fields of the format, which may be less exact.
 SeriesHeader series_header(const ImageHeader& image) {
-    const OurTexts ours(image);
+    const EcholuxMetadata ours(image);
     SeriesHeader series;
     VolumeGrid& grid = series.grid;
     grid.a_scans = image.size[0];

@@ -445,7 +445,7 @@ class LayersOnCpu : public cpu::CpuExecutor {
         return {*place, *std::max_element(place, some.end())};
     }
 
-    void cut(const CutOfBlocks& work) {
+    void cut(const BlockCutArguments& work) {
         parallel_for(0, work.blocks.along_b.count, [&](std::int64_t row) {
             ProfileCutter cutter({work.boundaries.begin(), work.boundaries.end()}, work.blocks.bins);
             for (std::int64_t a = 0; a < work.blocks.along_a.count; ++a)
@@ -542,7 +542,7 @@ class LayersOnCpu : public cpu::CpuExecutor {
     }
 
     // Cuts the profile of a block into layers. Blocks without signal stay unknown.
-    static void cut_block(const CutOfBlocks& work, ProfileCutter& cutter, std::int64_t block) {
+    static void cut_block(const BlockCutArguments& work, ProfileCutter& cutter, std::int64_t block) {
         const float* bins = work.profiles + block * work.blocks.bins;
         std::vector<float> profile(bins, bins + work.blocks.bins);
         const auto bright = std::ranges::count_if(profile, [&](float bin) { return bin > work.level; });

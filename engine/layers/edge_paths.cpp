@@ -258,14 +258,14 @@ BestLabel best_label(const float* marginals, std::int64_t labels, std::int64_t r
     return {static_cast<float>(best) + shift, gap};
 }
 
-FoundCourse course_in_band(const BScanPicture& picture, const EdgeModel& model, const BandSearch& search) {
+CourseResult course_in_band(const BScanPicture& picture, const EdgeModel& model, const BandSearch& search) {
     const std::int64_t labels = 2 * search.reach + 1;
     std::vector<float> costs(index(labels * picture.a_scans));
     ClippedSums sums;
     for (std::int64_t a = 0; a < picture.a_scans; ++a)
         fill_costs(picture, model, search, a, sums, costs.data() + a * labels);
     const std::vector<float> marginals = min_marginals(costs, picture.a_scans, search.steps);
-    FoundCourse found{Course(search.centre.size()), Course(search.centre.size())};
+    CourseResult found{Course(search.centre.size()), Course(search.centre.size())};
     for (std::int64_t a = 0; a < picture.a_scans; ++a) {
         const auto i = index(a);
         const BestLabel best = best_label(marginals.data() + a * labels, labels);

@@ -91,12 +91,12 @@ struct BandSearch {
     float strength = 8;            // nats of perfect evidence
 };
 
-struct FoundCourse {
+struct CourseResult {
     Course edges;
     Course quality;  // nats to the best place three or more rows away
 };
 
-FoundCourse course_in_band(const BScanPicture& picture, const EdgeModel& model, const BandSearch& search);
+CourseResult course_in_band(const BScanPicture& picture, const EdgeModel& model, const BandSearch& search);
 
 // Returns the min-marginals of costs [a_scan][label] for these costs of steps between labels, minus the min of each
 // A-scan.

@@ -89,9 +89,9 @@ std::vector<std::uint8_t> parts_off(const std::vector<float>& distance, const Ma
 }
 
 // A range of B-scans of a surface that is processed together.
-class BScansTogether {
+class BScanRange {
   public:
-    BScansTogether(Surface& surface, const MapSize& size, std::int64_t first_b_scan)
+    BScanRange(Surface& surface, const MapSize& size, std::int64_t first_b_scan)
         : surface_(surface), size_(size), first_(index(first_b_scan * size.a_scans)) {}
 
     void bridge(int polarity, const Nodes& a, const Nodes& b) const {
@@ -130,12 +130,12 @@ void bridge_vessels(Surface& surface, std::int64_t a_scans, std::int64_t b_scans
     if (!(vessel_um > 0 && spacing_um[0] > 0 && spacing_um[1] > 0)) return;
     const Nodes along_a = Nodes::along(a_scans, spacing_um[0], vessel_um);
     if (spacing_um[1] <= farthest_share * vessel_um) {
-        BScansTogether(surface, {a_scans, b_scans}, 0)
+        BScanRange(surface, {a_scans, b_scans}, 0)
             .bridge(polarity, along_a, Nodes::along(b_scans, spacing_um[1], vessel_um));
         return;
     }
     for (std::int64_t b = 0; b < b_scans; ++b)
-        BScansTogether(surface, {a_scans, 1}, b).bridge(polarity, along_a, {1, 0, 1});
+        BScanRange(surface, {a_scans, 1}, b).bridge(polarity, along_a, {1, 0, 1});
 }
 
 namespace {
@@ -184,7 +184,7 @@ class SurfaceFinder {
 
     // Runs the steps of a search. `advance` is called with the number of completed steps.
     SurfaceRows run(BoundarySearch& search, const BoundaryCallback& advance) const {
-        BlocksCut cut = search.cut();
+        BlockCutResult cut = search.cut();
         advance(1);
         const auto is_set = [](std::uint8_t flag) { return flag != 0; };
         const bool is_found = std::ranges::any_of(cut.is_known, is_set);
@@ -198,7 +198,7 @@ class SurfaceFinder {
     // Throws if tissue was found but no block has depths that fit the distances and polarities.
     static void require_fit(bool has_tissue, bool is_found) {
         if (!has_tissue || is_found) return;
-        throw Error(ErrorCode::bad_setting, "no depths fit these distances and polarities",
+        throw Error(ErrorCode::bad_setting, "no depths satisfy these distances and polarities",
                     "layers.min_um, layers.max_um, layers.polarity",
                     "check them, and how deep a voxel is (layers.row_um)");
     }
@@ -214,9 +214,9 @@ void require_rows(const Size3& size, const SurfaceSearch& search) {
     const auto least = 4 * (std::ssize(search.wanted) + 2);
     if (size[0] >= least && size[1] * size[2] != 0) return;
     throw Error(ErrorCode::bad_setting,
-                fmt::format("{} cannot be told apart in {}", plural(std::ssize(search.wanted), "surfaces"),
+                fmt::format("{} cannot be distinguished in {}", plural(std::ssize(search.wanted), "surfaces"),
                             plural(size[0], "depth rows")),
-                "layers", fmt::format("look for fewer, or in {} or more", plural(least, "rows")));
+                "layers", fmt::format("search for fewer, or use {} or more", plural(least, "rows")));
 }
 
 // Rejects velocities and phases. Voxels without a quantity are taken as intensities.
@@ -255,7 +255,7 @@ Surfaces find_surfaces(const std::vector<float>& intensity, const Size3& size, c
     const std::int64_t steps = 1 + SweepPasses::least * std::ssize(search.wanted);
     progress.begin("find surfaces", steps, "steps");
     SurfaceRows found;
-    const BackendUsed used = on_gpu_or_cpu(
+    const SelectedBackend used = on_gpu_or_cpu(
         search.processor,
         [&] {
             found = finder.on_gpu(intensity.data(), progress);

@@ -29,49 +29,49 @@ const std::vector<Field<LayerRecipe>>& describe<LayerRecipe>() {
     constexpr Effect effect = Effect::view;
     constexpr double far_um = 1e5;
     static const Fields<R> fields{
-        text("names", &R::names, effect, "names of the boundaries from above, with spaces between; empty: 1, 2, ...")
+        text("names", &R::names, effect,
+             "names of the boundaries from top to bottom, separated by spaces; empty: 1, 2, ...")
             .in("Layers"),
-        integer("count", &R::count, 1, 32, "", effect, "number of boundaries, where they have no names")
+        integer("count", &R::count, 1, 32, "", effect, "number of boundaries, if they have no names")
             .only_while("layers.names", {""}),
         numbers("polarity", &R::polarity, -1, 1, "", effect,
-                "1: brighter below the boundary, -1: darker below, 0: either; one for all, or one for each boundary"),
+                "1: brighter below the boundary, -1: darker below, 0: either; one value for all, or one per boundary"),
         numbers("min_um", &R::min_um, 0, far_um, "um", effect, "minimum distance from the boundary above"),
         numbers("max_um", &R::max_um, 0, far_um, "um", effect, "maximum distance from the boundary above; 0: any"),
         numbers("smoothness", &R::smoothness, 0.01, 100, "", effect,
-                "factor of what a step between neighbouring A-scans costs; more: smoother boundaries"),
-        numbers(
-            "vessel_um", &R::vessel_um, 0, 1000, "um", effect,
-            "boundaries go straight on where vessels up to this width are as bright as the layer beside them; 0: no "
-            "vessels"),
+                "factor on the cost of steps between neighbouring A-scans; larger values give smoother boundaries"),
+        numbers("vessel_um", &R::vessel_um, 0, 1000, "um", effect,
+                "boundaries continue straight across vessels of up to this width that are as bright as the adjacent "
+                "layer; 0: no vessels"),
         flag("tissue_below", &R::tissue_below, effect, "tissue continues below the last boundary and fades into noise"),
         number("row_um", &R::row_um, 0, 1000, "um", effect,
-               "depth of a voxel, where the volume does not know it; 0: as the volume says")
+               "depth pitch, if the volume does not state it; 0: as the volume says")
             .special(0, "as the volume says"),
-        choice(
-            "method", &R::method, {"auto", "likelihood", "retina", "surface", "lumen"}, effect,
-            "likelihood: layers of constant brightness in single-look speckle; retina: nine boundaries of real eyes; "
-            "surface: of skin and other tissue; lumen: of a frame of a catheter; auto: likelihood for single-look "
-            "speckle, else retina or surface where names and polarity allow it")
+        choice("method", &R::method, {"auto", "likelihood", "retina", "surface", "lumen"}, effect,
+               "likelihood: layers of constant brightness in single-look speckle; retina: nine retinal boundaries in "
+               "real eyes; "
+               "surface: top of skin and other tissue; lumen: lumen in catheter frames; auto: likelihood for "
+               "single-look speckle, else retina or surface if names and polarity allow it")
             .in("Method"),
         number("reach_um", &R::reach_um, 4, 200, "um", effect,
                "retina: search range on either side of the coarse boundary")
             .only_while("layers.method", {"auto", "retina"}),
         numbers("brightness", &R::brightness, -1, 2, "", effect,
-                "retina: of the layer above each boundary, 0 as the outer nuclear layer, 1 as the pigment epithelium; "
-                "one number: the built-in table")
+                "retina: brightness of the layer above each boundary, from 0 (outer nuclear layer) to 1 (pigment "
+                "epithelium); one value: built-in table")
             .only_while("layers.method", {"auto", "retina"}),
         numbers("usual_um", &R::usual_um, 0, 1000, "um", effect,
-                "retina: usual distance from the boundary above; one number: the built-in table")
+                "retina: usual distance from the boundary above; one value: built-in table")
             .only_while("layers.method", {"auto", "retina"}),
         numbers("usual_sd_um", &R::usual_sd_um, 0, 1000, "um", effect,
-                "retina: standard deviation of usual_um; one number: the built-in table")
+                "retina: standard deviation of usual_um; one value: built-in table")
             .only_while("layers.method", {"auto", "retina"}),
         numbers("contrast", &R::contrast, 0, 10, "", effect,
-                "retina: difference of ln(brightness) across a boundary from which its places are ok; one number: the "
-                "built-in table")
+                "retina: min difference of ln(brightness) across a boundary for a valid position; one value: built-in "
+                "table")
             .only_while("layers.method", {"auto", "retina"}),
         number("foot", &R::foot, 0.1, 100, "nepers", effect,
-               "surface, lumen: how far above the noise the edge of the tissue begins; large: at 0.45 of its level")
+               "surface, lumen: threshold of the tissue edge above the noise; large values: 0.45 of the tissue level")
             .only_while("layers.method", {"auto", "surface", "lumen"}),
     };
     return fields.list();
@@ -112,7 +112,7 @@ void check_length(const std::vector<double>& list, std::size_t count, const char
     if (list.size() == 1 || list.size() == count) return;
     throw Error(ErrorCode::bad_setting,
                 fmt::format("has {} for {}", plural(list.size(), "numbers"), plural(count, "boundaries")), key,
-                "give one for all, or one for each");
+                "specify one for all, or one for each");
 }
 
 bool has_distances(const LayerRecipe& recipe) {
@@ -124,8 +124,7 @@ bool has_distances(const LayerRecipe& recipe) {
 
 template <>
 const std::vector<Field<About>>& describe<About>() {
-    static const std::vector<Field<About>> fields{
-        text("text", &About::text, Effect::file, "what it is for, in a line")};
+    static const std::vector<Field<About>> fields{text("text", &About::text, Effect::file, "one-line description")};
     return fields;
 }
 
@@ -138,8 +137,8 @@ std::vector<BoundaryOptions> boundary_options(const LayerRecipe& recipe, double 
     check_length(recipe.vessel_um, names.size(), "layers.vessel_um");
     if (recipe.row_um > 0) row_um = recipe.row_um;
     if (row_um <= 0 && has_distances(recipe)) {
-        throw Error(ErrorCode::bad_setting, "are in micrometres, and the volume does not know how deep a voxel is",
-                    "layers.min_um, layers.max_um", "give the depth of a voxel by layers.row_um");
+        throw Error(ErrorCode::bad_setting, "are in micrometres, but the depth pitch of the volume is unknown",
+                    "layers.min_um, layers.max_um", "set the depth pitch by layers.row_um");
     }
     const double rows_per_um = row_um > 0 ? 1 / row_um : 0;
     std::vector<BoundaryOptions> wanted;
@@ -147,9 +146,9 @@ std::vector<BoundaryOptions> boundary_options(const LayerRecipe& recipe, double 
         const double min_um = number_of(recipe.min_um, i), max_um = number_of(recipe.max_um, i);
         if (max_um > 0 && min_um > max_um) {
             throw Error(ErrorCode::bad_setting,
-                        fmt::format("boundary {} is to lie {:g} um or more and {:g} um or less below the one above",
+                        fmt::format("boundary {} must be at least {:g} um and at most {:g} um below the one above",
                                     names[i], min_um, max_um),
-                        "layers.min_um, layers.max_um", "give the lesser distance first");
+                        "layers.min_um, layers.max_um", "put the smaller distance first");
         }
         wanted.push_back({names[i], static_cast<int>(std::lround(number_of(recipe.polarity, i))), min_um * rows_per_um,
                           max_um * rows_per_um, number_of(recipe.smoothness, i), number_of(recipe.vessel_um, i)});
@@ -198,7 +197,7 @@ LayerPreset layer_preset_named(std::string_view name) {
         list += (list.empty() ? "" : ", ") + asset.name;
     }
     const std::string near = nearest_name(name, names);
-    throw Error(ErrorCode::bad_setting, "there are no layers of the name '" + std::string(name) + "'", "preset",
+    throw Error(ErrorCode::bad_setting, "there are no layers named '" + std::string(name) + "'", "preset",
                 near.empty() ? "choose one of " + list : "did you mean \"" + near + "\"?");
 }
 
@@ -296,7 +295,7 @@ std::vector<SurfaceEdit> dragged(const Surfaces& surfaces, std::size_t surface, 
                                  std::int64_t b_scan, float row, std::int64_t depth, const DragReach& reach) {
     const bool is_inside = surface < surfaces.all.size() && a_scan >= 0 && a_scan < surfaces.a_scans && b_scan >= 0 &&
                            b_scan < surfaces.b_scans;
-    if (!is_inside) throw Error(ErrorCode::bad_setting, "there is no such place of a surface", "layers");
+    if (!is_inside) throw Error(ErrorCode::bad_setting, "this position is outside the surface", "layers");
     const Surface& moved = surfaces.all[surface];
     const float before = moved.rows[index(b_scan * surfaces.a_scans + a_scan)];
     std::vector<SurfaceEdit> edits;
@@ -361,8 +360,8 @@ std::vector<std::string> names_in(const Volume& volume) {
 // Returns whether depths are in rows. Throws if they are in um and the volume's spacing is unknown.
 bool is_in_rows(const VolumeGrid& maps, const DepthScale& scale, const std::string& name) {
     if (maps.unit == "um" && !scale.is_known()) {
-        throw Error(ErrorCode::bad_file, "holds depths in um, and the volume does not know how deep its voxels are",
-                    name, "give the volume its spacing, or surfaces in rows");
+        throw Error(ErrorCode::bad_file, "holds depths in um, but the depth pitch of the volume is unknown", name,
+                    "set the spacing of the volume, or use surfaces in rows");
     }
     return maps.unit == "rows";
 }
@@ -431,7 +430,7 @@ Surfaces surfaces_of(const Volume& maps, const VolumeGrid& grid, const std::stri
             ErrorCode::bad_file,
             fmt::format("holds {} of {} x {}, the volume has {} x {} A-scans", plural(maps.grid.b_scans, "surfaces"),
                         maps.grid.a_scans, maps.grid.depth, grid.a_scans, grid.b_scans),
-            name, "give the surfaces of this volume");
+            name, "use the surfaces of this volume");
     }
     const DepthScale scale(grid);
     const bool in_rows = is_in_rows(maps.grid, scale, name);

@@ -91,7 +91,7 @@ struct Surfaces {
     std::int64_t a_scans = 0, b_scans = 0;
     std::vector<Surface> all;  // from the top; they may touch but never cross
     std::int64_t moved = 0;    // number of positions moved down to the surface above
-    BackendUsed searched_on{};
+    SelectedBackend searched_on{};
     SearchMethod method = SearchMethod::likelihood;          // as decided, never automatic
     BrightnessLaw stored{.stored_as = StoredAs::automatic};  // of the voxels; `why` is empty without a search
 

@@ -153,7 +153,7 @@ class BScanSearch {
                                      looks_};
         if (method_ == SearchMethod::surface) return {find_tissue_surface(b_scan, tissue_)};
         if (method_ == SearchMethod::lumen) return {find_lumen(b_scan, tissue_)};
-        FoundRetina retina = find_retina(b_scan, model_);
+        RetinaResult retina = find_retina(b_scan, model_);
         std::vector<ConfidentCourse> courses;
         for (const std::string& name : names_)
             courses.push_back(std::move(retina.boundaries[static_cast<std::size_t>(
@@ -165,12 +165,12 @@ class BScanSearch {
     void require_retina() const {
         const auto other = std::ranges::find_if_not(names_, is_retina_name);
         if (other != names_.end()) {
-            throw Error(ErrorCode::bad_setting, "the method retina does not know " + *other, "layers.names",
+            throw Error(ErrorCode::bad_setting, "the method retina does not support " + *other, "layers.names",
                         fmt::format("choose from {}", fmt::join(retina_names, " ")));
         }
         if (row_um_ > 0) return;
-        throw Error(ErrorCode::bad_setting, "the volume does not know how deep its rows are", "layers.row_um",
-                    "state it in micrometres");
+        throw Error(ErrorCode::bad_setting, "the depth pitch of the volume is unknown", "layers.row_um",
+                    "set it in micrometres");
     }
 
     const VolumeGrid& grid_;
@@ -239,7 +239,7 @@ void find_direction(const Volume& volume, const LayerRecipe& recipe, SearchPlan&
     }
     const bool is_reversed = sureness[1] > sureness[0];
     plan.exponent = is_reversed ? -scale : scale;
-    plan.why = fmt::format("voxels are taken as a logarithmic picture of wrong limits{}: they span more than {:g} dB",
+    plan.why = fmt::format("assuming a logarithmic image with wrong limits{}: they span more than {:g} dB",
                            is_reversed ? ", reversed" : "", most_range_db);
 }
 

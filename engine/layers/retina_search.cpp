@@ -47,7 +47,7 @@ class Search {
         compress();
     }
 
-    FoundRetina found() {
+    RetinaResult found() {
         const double eps = margin();
         blocks_ = locate_retina(in_.linear, eps, in_.row_um, block_);
         outline();
@@ -95,7 +95,7 @@ class Search {
         return out;
     }
 
-    FoundCourse refine(const EdgeModel& edge, const BandSearch& search) const {
+    CourseResult refine(const EdgeModel& edge, const BandSearch& search) const {
         return course_in_band(u_, edge, search);
     }
 
@@ -119,11 +119,11 @@ class Search {
                                 smooth_known(means_->around(edges_[ilm], k(4), k(30)), 8),
                                 1,
                                 {rows(40), rows(14)}};
-            const FoundCourse found =
+            const CourseResult found =
                 refine(top, {edges_[ilm], rows(reach_ilm), nullptr, 0, free_steps, free_strength});
             quality_[ilm] = found.quality;
             const EdgeModel bottom = rpe_model(edges_[rpe], false);
-            const FoundCourse deep =
+            const CourseResult deep =
                 refine(bottom, {edges_[rpe], rows(reach_rpe), nullptr, 0, free_steps, free_strength});
             edges_[ilm] = found.edges;
             edges_[rpe] = deep.edges;
@@ -224,7 +224,7 @@ class Search {
                 if (!(sign * (edge.below[a] - edge.above[a]) > static_cast<float>(least_step)))
                     edge.below[a] = edge.above[a] + sign * static_cast<float>(least_step);
             }
-            const FoundCourse found =
+            const CourseResult found =
                 refine(edge, {coarse_[q], static_cast<std::int64_t>(reach), &seen_, reach / 2, fine_steps});
             edges_[q] = found.edges;
             quality_[q] = found.quality;
@@ -249,8 +249,8 @@ class Search {
         EdgeModel edge = rpe_model(course, true);
         for (std::size_t a = 0; a < edge.below.size(); ++a)
             edge.below[a] = std::min(edge.below[a], edge.above[a] - static_cast<float>(least_step));
-        const FoundCourse found = refine(edge, {course, static_cast<std::int64_t>(k(model_.reach_um)), &seen_,
-                                                static_cast<double>(k(10)), fine_steps});
+        const CourseResult found = refine(edge, {course, static_cast<std::int64_t>(k(model_.reach_um)), &seen_,
+                                                 static_cast<double>(k(10)), fine_steps});
         edges_[rpe] = found.edges;
         quality_[rpe] = found.quality;
     }
@@ -286,8 +286,8 @@ class Search {
                          most_median_misfit / std::max(median_misfit_, 1e-3)});
     }
 
-    // Ganglion cells are nearly as bright as nerve fibres. Few speckles do not tell them apart, as in single B-scans of
-    // a cube of the disc.
+    // Ganglion cells are nearly as bright as nerve fibres. A few speckles do not distinguish them, as in single B-scans
+    // of a cube of the disc.
     bool is_noisy() const { return in_.looks * static_cast<double>(block_) < least_speckles; }
 
     Course confidence_of(std::size_t q, double is_eye, const Course& gap_ilm, const Course& gap_rpe) const {
@@ -320,8 +320,8 @@ class Search {
         return confidence >= 1 ? Reason::ok : Reason::ambiguous;
     }
 
-    FoundRetina judged() const {
-        FoundRetina found{{}, seen_, likeness()};
+    RetinaResult judged() const {
+        RetinaResult found{{}, seen_, likeness()};
         const Course gap_ilm = spread(blocks_.gap_ilm, 3), gap_rpe = spread(blocks_.gap_rpe, 3);
         for (std::size_t q = 0; q < retina_boundaries; ++q) {
             ConfidentCourse one{edges_[q], confidence_of(q, found.likeness, gap_ilm, gap_rpe), {}};
@@ -349,7 +349,7 @@ class Search {
 
 }  // namespace
 
-FoundRetina find_retina(const BScanBrightness& b_scan, const RetinaModel& model) {
+RetinaResult find_retina(const BScanBrightness& b_scan, const RetinaModel& model) {
     return Search(b_scan, model).found();
 }
 

@@ -53,13 +53,13 @@ struct ConfidentCourse {
     std::vector<Reason> reasons;
 };
 
-struct FoundRetina {
+struct RetinaResult {
     std::vector<ConfidentCourse> boundaries;  // 9, from ILM to RPE-bottom
     Course seen;                              // 1: full signal at the RPE, below 0.3: in a shadow
     double likeness = 0;                      // to a retina; 1 and more: it is one
 };
 
-FoundRetina find_retina(const BScanBrightness& b_scan, const RetinaModel& model);
+RetinaResult find_retina(const BScanBrightness& b_scan, const RetinaModel& model);
 
 // Joint course of ILM and RPE-bottom on blocks of A-scans.
 struct RetinaCourse {

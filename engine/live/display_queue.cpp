@@ -34,14 +34,14 @@ const std::vector<Stat<ArrivalStats>>& describe_stats<ArrivalStats>() {
         statistic<S>("a_scans", &S::a_scans, "A-scans", "received"),
         statistic<S>("bytes", &S::bytes, "bytes", "received"),
         statistic<S>("lost_blocks", &S::lost_blocks, "blocks",
-                     "lost by the source, by its own count or missing in its numbers")
-            .in("Left out", "lost by the source"),
-        statistic<S>("repeated_blocks", &S::repeated_blocks, "blocks", "rejected: their number or position came before")
-            .in("Left out", "repeated"),
+                     "lost by the source: reported by it, or missing in its numbers")
+            .in("Dropped", "lost by the source"),
+        statistic<S>("repeated_blocks", &S::repeated_blocks, "blocks", "rejected: number or position repeated or late")
+            .in("Dropped", "repeated"),
         statistic<S>("misshapen_blocks", &S::misshapen_blocks, "blocks", "rejected: they do not match the scan")
-            .in("Left out", "misshapen"),
-        statistic<S>("time_jumps", &S::time_jumps, "", "time stamps that run backwards or leap")
-            .in("Left out", "clock jumps"),
+            .in("Dropped", "malformed"),
+        statistic<S>("time_jumps", &S::time_jumps, "", "time stamps that run backwards or jump")
+            .in("Dropped", "clock jumps"),
     });
     return all;
 }
@@ -54,14 +54,14 @@ const std::vector<Stat<QueueStats>>& describe_stats<QueueStats>() {
                      "sent to the display: taken + waiting + overtaken + incomplete + given up"),
         statistic<S>("taken_blocks", &S::taken_blocks, "blocks", "taken for reconstruction"),
         statistic<S>("overtaken_blocks", &S::overtaken_blocks, "blocks", "skipped because a newer volume arrived"),
-        statistic<S>("overtaken_volumes", &S::overtaken_volumes, "volumes", "with such blocks")
-            .in("Left out", "overtaken by newer"),
+        statistic<S>("overtaken_volumes", &S::overtaken_volumes, "volumes", "with superseded blocks")
+            .in("Dropped", "superseded"),
         statistic<S>("incomplete_blocks", &S::incomplete_blocks, "blocks", "of volumes with a missing block"),
         statistic<S>("incomplete_volumes", &S::incomplete_volumes, "volumes", "with a missing block")
-            .in("Left out", "blocks missing"),
+            .in("Dropped", "blocks missing"),
         statistic<S>("given_up_blocks", &S::given_up_blocks, "blocks", "of volumes that could not be finished"),
         statistic<S>("waiting_blocks", &S::waiting_blocks, "blocks", "waiting now"),
-        statistic<S>("max_waiting_blocks", &S::max_waiting_blocks, "blocks", "maximum that waited"),
+        statistic<S>("max_waiting_blocks", &S::max_waiting_blocks, "blocks", "max waiting"),
     });
     return all;
 }
@@ -80,7 +80,7 @@ bool Arrivals::admit(const Block& block) {
     const auto left_out = static_cast<std::int64_t>(block.sequence - next_sequence_);
     const std::int64_t lost = std::max(left_out, block.lost_before);
     if (lost > 0)
-        count(stats_.lost_blocks, lost, fmt::format("lost {} before block {}", plural(lost, "blocks"), block.sequence),
+        count(stats_.lost_blocks, lost, fmt::format("{} lost before block {}", plural(lost, "blocks"), block.sequence),
               "lost");
     next_sequence_ = block.sequence + 1;
     next_place_ = place_of(block) + block.b_scans;
@@ -102,7 +102,7 @@ bool Arrivals::is_late(const Block& block) const {
 
 // A few blocks may be late or sent twice. Many in a row are new blocks with wrong numbers, which would never recover.
 void Arrivals::exclude_late(const Block& block) {
-    count(stats_.repeated_blocks, 1, fmt::format("block {} arrived twice or too late: it is left out", block.sequence),
+    count(stats_.repeated_blocks, 1, fmt::format("block {} arrived twice or too late: dropped", block.sequence),
           "repeated");
     const bool continues = block.sequence > late_sequence_ && place_of(block) > late_place_;
     late_ = continues ? late_ + 1 : 1;
@@ -118,7 +118,7 @@ void Arrivals::exclude_late(const Block& block) {
 
 void Arrivals::note_lost(std::int64_t blocks) {
     if (blocks > 0)
-        count(stats_.lost_blocks, blocks, fmt::format("lost {} at the end", plural(blocks, "blocks")), "lost");
+        count(stats_.lost_blocks, blocks, fmt::format("{} lost at the end", plural(blocks, "blocks")), "lost");
 }
 
 bool Arrivals::has_right_shape(const Block& block) {
@@ -126,7 +126,7 @@ bool Arrivals::has_right_shape(const Block& block) {
         check_block(block, spec_);
         return true;
     } catch (const Error& error) {
-        count(stats_.misshapen_blocks, 1, fmt::format("block {} is left out: {}", block.sequence, error.problem()),
+        count(stats_.misshapen_blocks, 1, fmt::format("block {} dropped: {}", block.sequence, error.problem()),
               "misshapen");
         return false;
     }
@@ -138,7 +138,7 @@ void Arrivals::watch_clock(const Block& block, std::int64_t lost) {
     const bool leaps = !std::isfinite(since) || since < 0 || since > 3 * expected + max_late_s;
     if (stats_.blocks > 0 && leaps) {
         count(stats_.time_jumps, 1,
-              fmt::format("the source's clock jumps by {:.3g} s at block {}", since, block.sequence), "clock");
+              fmt::format("the source's clock jumped by {:.3g} s at block {}", since, block.sequence), "clock");
     }
     if (std::isfinite(block.time_s)) time_s_ = block.time_s;
     const ScanGeometry& scan = spec_.geometry;
@@ -150,7 +150,7 @@ void Arrivals::count(std::int64_t& of, std::int64_t by, const std::string& line,
     const std::int64_t before = of;
     of += by;
     if (before == 0) return report_(line, topic);
-    if (digits(of) > digits(before)) report_(fmt::format("{} ({} so far)", line, of), topic);
+    if (digits(of) > digits(before)) report_(fmt::format("{} ({} total)", line, of), topic);
 }
 
 void DisplayQueue::push(Block block, const std::stop_token& stop) {

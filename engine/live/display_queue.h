@@ -30,7 +30,7 @@ struct ArrivalStats {
     std::int64_t lost_blocks = 0;       // reported as lost by the source, or missing in its sequence numbers
     std::int64_t repeated_blocks = 0;   // rejected because the number or the position in the volume came before
     std::int64_t misshapen_blocks = 0;  // rejected because they do not match the scan
-    std::int64_t time_jumps = 0;        // time stamps that run backwards or leap
+    std::int64_t time_jumps = 0;        // time stamps that run backwards or jump
     std::int64_t volumes = 0;           // whose last block arrived
     std::int64_t a_scans = 0;
     std::int64_t bytes = 0;

@@ -18,7 +18,7 @@ constexpr std::size_t max_in_flight = 64;  // blocks; reconstructors never work 
 
 // Throws Error{out_of_memory} if the volume does not fit.
 Volume empty_volume(const VolumeGrid& grid) {
-    require_memory(grid.bytes(), "a volume", "take fewer at a time");
+    require_memory(grid.bytes(), "a volume", "read fewer at a time");
     return {grid, std::vector<std::byte>(index(grid.bytes())), {}};
 }
 

@@ -96,10 +96,10 @@ void Stabiliser::stabilise(AlignablePower& power, const LiveTissue& tissue, Post
     if (!fits) fits = try_to(power, To::neighbours, done, progress);
     if (!fits) {
         throw Error(ErrorCode::bad_setting,
-                    fmt::format("{} of {} have a place among the others: volumes are shown as they are",
+                    fmt::format("only {} of {} could be registered: showing volumes as they are",
                                 std::ranges::count_if(done.rows, &RowShift::is_valid),
                                 plural(std::ssize(done.rows), "B-scans")),
-                    "registration", "is it more than noise? Larger ranges may help");
+                    "registration", "check that the scan shows tissue; larger ranges may help");
     }
     done.used = power.move(done.rows);
     done.is_stabilised = true;
@@ -204,7 +204,7 @@ const std::vector<Stat<TissueStats>>& describe_stats<TissueStats>() {
         statistic<S>("filtered", &S::filtered, "volumes", "filtered"),
         statistic<S>("as_it_was", &S::as_it_was, "volumes", "with a step that failed"),
         statistic<S>("b_scans", &S::b_scans, "B-scans", "compared"),
-        statistic<S>("b_scans_used", &S::b_scans_used, "B-scans", "of them with a position"),
+        statistic<S>("b_scans_used", &S::b_scans_used, "B-scans", "registered"),
         statistic<S>("saccades", &S::saccades, "B-scans", "in saccades"),
         statistic<S>("work_s", &S::work_s, "s", "total duration"),
     });

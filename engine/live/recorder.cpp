@@ -16,8 +16,8 @@ namespace {
 
 std::int64_t checked_share(std::int64_t max_blocks_held) {
     if (max_blocks_held >= 1) return max_blocks_held;
-    throw Error(ErrorCode::bad_setting, "a recorder must be able to hold a block", "record",
-                "give the pool more blocks");
+    throw Error(ErrorCode::bad_setting, "a recorder must hold at least one block", "record",
+                "use a pool of more blocks");
 }
 
 constexpr double try_again_after_s = 10;  // after a failed flush
@@ -47,7 +47,7 @@ const std::vector<Stat<RecorderStats>>& describe_stats<RecorderStats>() {
     static const std::vector<Stat<S>> all = joined_stats<S>({
         statistic<S>("blocks", &S::blocks, "blocks", "in the files"),
         statistic<S>("bytes", &S::bytes, "bytes", "of these blocks"),
-        statistic<S>("durable_blocks", &S::durable_blocks, "blocks", "known to be on the disk"),
+        statistic<S>("durable_blocks", &S::durable_blocks, "blocks", "flushed to the disk"),
         statistic<S>("doubtful_blocks", &S::doubtful_blocks, "blocks", "written after the disk failed to flush"),
         statistic<S>("missing_blocks", &S::missing_blocks, "blocks",
                      "received but not recorded: the disk was too slow or full"),
@@ -56,12 +56,12 @@ const std::vector<Stat<RecorderStats>>& describe_stats<RecorderStats>() {
         statistic<S>("interruptions", &S::interruptions, "", "failures of the source"),
         statistic<S>("files", &S::files, "", "recordings: NAME and its continuations after failures of the disk"),
         statistic<S>("refused_blocks", &S::refused_blocks, "blocks", "repeated, out of order, or of the wrong size"),
-        statistic<S>("not_recorded_blocks", &S::blocks_not_in_it, "blocks", "missing, lost and refused"),
-        statistic<S>("max_blocks_held", &S::max_blocks_held, "blocks", "maximum that waited for the disk"),
+        statistic<S>("not_recorded_blocks", &S::blocks_not_in_it, "blocks", "missing, lost and rejected"),
+        statistic<S>("max_blocks_held", &S::max_blocks_held, "blocks", "max waiting for the disk"),
         statistic<S>("syncs", &S::syncs, "", "flushes of the disk"),
         statistic<S>("longest_write_s", &S::longest_write_s, "s", "of a block"),
         statistic<S>("longest_unsynced_s", &S::longest_unsynced_s, "s",
-                     "until a written block was known to be on the disk"),
+                     "until a written block was flushed to the disk"),
         statistic<S>(
             "problem", [](const S& s) { return s.problem ? StatValue(s.problem->line()) : StatValue(nullptr); }, "",
             "error of the disk; null: none"),
@@ -147,13 +147,13 @@ bool Recorder::has_begun(const Block& block) {
 }
 
 std::string Recorder::misfit(const Block& block) const {
-    if (block.memory == MemoryKind::device) return "lies in a GPU's memory: only host memory is recorded";
+    if (block.memory == MemoryKind::device) return "is in GPU memory: only host memory can be recorded";
     const auto place = layout_.place_of(block.volume, block.first_b_scan, block.b_scans);
     if (!place) {
         return fmt::format("has {} from {} on: a volume has {}", plural(block.b_scans, "B-scans"), block.first_b_scan,
                            layout_.b_scans());
     }
-    if (place->begin < next_place_) return "comes again or out of order";
+    if (place->begin < next_place_) return "is repeated or out of order";
     if (!place->takes(block.bytes))
         return fmt::format("has {}, {}", plural(block.bytes, "bytes"), expected_bytes(*place));
     const bool is_gapless = block.frames.stride_bytes == 0 && layout_.frame_offset_bytes() == 0;
@@ -286,8 +286,8 @@ void Recorder::note(const std::exception& what, bool had_failed) {
 
 // Describes what remains after a failed flush.
 std::string Recorder::rest_after_failed_flush() const {
-    std::string rest = "its last blocks are doubtful; ";
-    rest += raw_files_.size() > 1 ? "the recording goes on in " + raw_files_.back().string() : "check the disk";
+    std::string rest = "its last blocks may be damaged; ";
+    rest += raw_files_.size() > 1 ? "the recording continues in " + raw_files_.back().string() : "check the disk";
     if (!kept_before_.empty()) rest += "; the recording that was to be replaced is kept in " + kept_before_.string();
     return rest;
 }
@@ -344,7 +344,7 @@ class Recording::Beginning {
     explicit Beginning(Recording& recording) : recording_(recording) {
         const std::scoped_lock lock(recording_.mutex_);
         if (recording_.recorder_ || recording_.is_beginning_)
-            throw Error(ErrorCode::bad_setting, "a recording is under way", "record", "stop it first");
+            throw Error(ErrorCode::bad_setting, "a recording is already running", "record", "stop it first");
         recording_.is_beginning_ = true;
     }
     ~Beginning() {

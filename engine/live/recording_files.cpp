@@ -56,7 +56,7 @@ Path checked_folder(const Path& folder) {
     Path whole = std::filesystem::absolute(folder, problem).lexically_normal();
     if (!std::filesystem::is_directory(whole, problem)) {
         throw Error(ErrorCode::output, "there is no folder " + whole.string(), "stripes",
-                    "make the folder first, or mount the disk that it is on");
+                    "create the folder first, or mount its disk");
     }
     return whole;
 }
@@ -125,7 +125,7 @@ void check_recording_name(const Path& scan_toml, bool replace, const std::vector
     const Path folder = std::filesystem::absolute(scan_toml, problem).parent_path();
     if (!std::filesystem::is_directory(folder, problem)) {
         throw Error(ErrorCode::output, "there is no folder " + folder.string(), scan_toml.string(),
-                    "make the folder first, or mount the disk that it is on");
+                    "create the folder first, or mount its disk");
     }
     const std::vector<Path> stripes = stripes_of_recording(scan_toml, stripe_folders);
     for (const Path& path : files_of_recording(scan_toml)) refuse_running_recording(path);
@@ -270,8 +270,8 @@ EarlierRecording::EarlierRecording(const Path& scan_toml, std::vector<Path> file
     const Path folder = free_folder(scan_toml);
     std::error_code problem;
     if (!std::filesystem::create_directory(folder, problem)) {
-        const std::string why = problem ? problem.message() : "another program created it first";
-        throw Error(ErrorCode::output, "cannot be made: " + why, folder.string());
+        const std::string why = problem ? problem.message() : "another program created it in the meantime";
+        throw Error(ErrorCode::output, "cannot be created: " + why, folder.string());
     }
     try {
         folder_ = folder;
@@ -323,7 +323,7 @@ void EarlierRecording::remove() noexcept {
 std::string EarlierRecording::stripes_left() const {
     if (!is_removed_ || stripes_.files.empty()) return {};
     const char* const why = stripes_.are_its_own ? "cannot be removed" : "may belong to a recording in another folder";
-    return fmt::format("stripes of the recording that was replaced are left, since they {}: {}", why,
+    return fmt::format("stripes of the replaced recording remain, since they {}: {}", why,
                        text_of_stripes(stripes_.files));
 }
 
@@ -558,11 +558,11 @@ std::string check_disk_rate(const RecordingRequest& wanted, const Scan& recorded
     const std::optional<double> taken =
         measured_disk_rate(files, recorded.file.stripe_bytes, max_bytes_to_try(rooms), tools);
     if (!taken) return {};
-    const char* const disks = files.size() == 1 ? "the disk takes" : "the disks together take";
+    const char* const disks = files.size() == 1 ? "the disk sustains" : "the disks together sustain";
     std::string rates =
-        fmt::format("spectra come at {:.3g} GB/s, {} {:.3g} GB/s", 1e-9 * arriving, disks, 1e-9 * *taken);
+        fmt::format("spectra arrive at {:.3g} GB/s, {} {:.3g} GB/s", 1e-9 * arriving, disks, 1e-9 * *taken);
     if (*taken >= arriving) return rates;
-    if (wanted.expected_bytes <= 0) return rates + ": blocks will be missing if they come without a pause";
+    if (wanted.expected_bytes <= 0) return rates + ": blocks will be lost in continuous acquisition";
     if (pool_bridges_the_gap(wanted, arriving, *taken)) return rates;
     throw Error(ErrorCode::output, rates, recorded.spectra.string(),
                 "record to more disks with `stripes`, to a faster one, or at a lower line rate");

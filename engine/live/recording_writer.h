@@ -74,14 +74,14 @@ struct EndOfRecording {
 struct WrittenStats {
     std::int64_t blocks = 0;
     std::int64_t bytes = 0;
-    std::int64_t durable_blocks = 0;   // number known to be on the disk
+    std::int64_t durable_blocks = 0;   // number flushed to the disk
     std::int64_t doubtful_blocks = 0;  // number written after the disk failed to flush
     std::int64_t failed_blocks = 0;    // could not be written
     std::int64_t lost_b_scans = 0;     // positions without a block
     std::int64_t interruptions = 0;    // interruptions of the source
     std::int64_t syncs = 0;
     double longest_write_s = 0;     // longest write of a block
-    double longest_unsynced_s = 0;  // longest time until a written block was known to be on the disk
+    double longest_unsynced_s = 0;  // longest time until a written block was flushed to the disk
 
     WrittenStats& operator+=(const WrittenStats& later);
 };

@@ -66,7 +66,7 @@ const std::vector<Stat<Latency>>& describe_stats<Latency>() {
         statistic<S>(
             "median_s", [](const S& s) { return s.percentile_s(0.5); }, "s", "median"),
         statistic<S>(
-            "p99_s", [](const S& s) { return s.percentile_s(0.99); }, "s", "exceeded by 1 % of them"),
+            "p99_s", [](const S& s) { return s.percentile_s(0.99); }, "s", "99th percentile"),
         statistic<S>("max_s", &S::max_s, "s", "maximum"),
     });
     return all;
@@ -92,17 +92,17 @@ const std::vector<Stat<LiveStats>>& describe_stats<LiveStats>() {
         statistic<S>("reconstructed.left_out_volumes", &S::left_out_volumes, "volumes",
                      "overtaken, incomplete, dropped or failed"),
         statistic<S>("reconstructed.dropped_volumes", &S::dropped_volumes, "volumes",
-                     "dropped: no slot was free, or a device was lost")
-            .in("Left out", "no slot free"),
+                     "dropped: no buffer was free, or a device was lost")
+            .in("Dropped", "buffer full"),
         statistic<S>("reconstructed.failed_volumes", &S::failed_volumes, "volumes", "whose reconstruction failed")
-            .in("Left out", "failed"),
+            .in("Dropped", "failed"),
         statistic<S>("reconstructed.again", &S::reprocessed_volumes, "volumes",
                      "reconstructed again, with changed settings")
-            .in("Session", "worked on again"),
+            .in("Session", "reprocessed"),
         statistic<S>("reconstructed.changes", &S::changes, "times", "changes of settings")
             .in("Session", "settings changed"),
         statistic<S>("reconstructed.reconnections", &S::reconnections, "", "of a failed source")
-            .in("Left out", "reconnections"),
+            .in("Dropped", "reconnections"),
         statistic<S>("reconstructed.load", &S::load, "", "share of the time that reconstruction took"),
         part("latency.waiting", &S::waiting),
         part("latency.feeding", &S::feeding),
@@ -231,7 +231,7 @@ Session::Numbering Session::reconnected(const std::stop_token& stop, const std::
             continue;
         }
         is_back = true;
-        report(fmt::format("the source is back after {:.1f} s", seconds_between(since, threads_.now())), false);
+        report(fmt::format("the source resumed after {:.1f} s", seconds_between(since, threads_.now())), false);
         const std::scoped_lock lock(mutex_);
         ++stats_.reconnections;
     }
@@ -243,7 +243,7 @@ void Session::take_in(const Block& block, const std::stop_token& stop) {
     {
         const std::scoped_lock lock(mutex_);
         if (const auto lasted = block_.end(threads_.now()))
-            note(fmt::format("blocks come again after {:.0f} s", *lasted), false, "silence");
+            note(fmt::format("blocks arrive again after {:.0f} s", *lasted), false, "silence");
     }
     if (const std::optional<Error> problem = recording_.offer(block)) report(problem->line());
     note_arrival(block);
@@ -294,7 +294,7 @@ RecorderStats Session::stop_recording() {
     const std::optional<RecorderStats> stats = recording_.end();
     if (!stats) return {};
     if (stats->problem) report(stats->problem->line());
-    if (stats->blocks == 0) report("no block was recorded: no file is left");
+    if (stats->blocks == 0) report("no block was recorded: no file was kept");
     if (!stats->stripes_left.empty()) report(stats->stripes_left, false);
     return *stats;
 }
@@ -339,12 +339,12 @@ std::optional<Block> Session::newest_block() const {
 
 void Session::note_overdue() {
     if (const auto lasts = block_.too_long(threads_.now(), longest_silence_)) {
-        note(fmt::format("nothing has come from the source for {:.0f} s: check the trigger and the cable", *lasts),
-             true, "silence");
+        note(fmt::format("no data from the source for {:.0f} s: check the trigger and the cable", *lasts), true,
+             "silence");
     }
     if (const auto lasts = sink_call_.too_long(threads_.now(), stuck_after)) {
-        note(fmt::format("reconstructing a block has taken {:.0f} s so far: if it never ends, the GPU hangs and the "
-                         "program has to be started again; recording goes on",
+        note(fmt::format("reconstructing a block has taken {:.0f} s so far: if it does not finish, the GPU hangs: "
+                         "restart the program; recording continues",
                          *lasts),
              true, "stuck");
     }
@@ -399,7 +399,7 @@ class Session::SinkCall {
     ~SinkCall() {
         const std::scoped_lock lock(session_.mutex_);
         if (const auto lasted = session_.sink_call_.end(session_.threads_.now()))
-            session_.note(fmt::format("reconstruction goes on after {:.0f} s", *lasted), false, "stuck");
+            session_.note(fmt::format("reconstruction continues after {:.0f} s", *lasted), false, "stuck");
     }
     SinkCall(const SinkCall&) = delete;
     SinkCall& operator=(const SinkCall&) = delete;

@@ -20,14 +20,13 @@ template <>
 const std::vector<Stat<RingStatistics>>& describe_stats<RingStatistics>() {
     using S = RingStatistics;
     static const std::vector<Stat<S>> all = joined_stats<S>({
-        statistic<S>("published", &S::published, "volumes", "handed over to pictures"),
-        statistic<S>("dropped", &S::dropped, "volumes", "for which no slot was free"),
+        statistic<S>("published", &S::published, "volumes", "passed to the display"),
+        statistic<S>("dropped", &S::dropped, "volumes", "dropped: no buffer was free"),
         statistic<S>("abandoned", &S::abandoned, "volumes", "begun but not finished"),
-        statistic<S>("shown", &S::shown, "volumes", "in any picture").in("Session", "shown"),
-        statistic<S>("late", &S::late, "volumes", "replaced before any picture showed them")
-            .in("Left out", "never shown"),
+        statistic<S>("shown", &S::shown, "volumes", "displayed").in("Session", "shown"),
+        statistic<S>("late", &S::late, "volumes", "replaced before they were displayed").in("Dropped", "never shown"),
         statistic<S>("kept", &S::kept, "volumes", "that can still be displayed"),
-        statistic<S>("max_kept", &S::max_kept, "volumes", "maximum that can be kept; 0: none"),
+        statistic<S>("max_kept", &S::max_kept, "volumes", "max that can be kept; 0: none"),
     });
     return all;
 }

@@ -129,7 +129,7 @@ TcpListener::TcpListener(const NetAddress& address, const std::string& where) {
     if (handle_.get() < 0 || bind(handle_.get(), found->ai_addr, found->ai_addrlen) != 0 ||
         listen(handle_.get(), 16) != 0) {
         throw Error(ErrorCode::device, fmt::format("cannot listen on {}: {}", address.text(), std::strerror(errno)),
-                    where, "choose another port, or end the program that has it");
+                    where, "choose another port, or stop the program that uses it");
     }
     sockaddr_storage own{};
     socklen_t bytes = sizeof own;

@@ -270,7 +270,7 @@ void Reconstruction::warn_of_light_at_zero_delay() {
     const double share = share_at_zero_delay(scan_.spec(1), sampled_b_scans(scan_, *reader_, 1));
     if (share <= max) return;
     warnings_.push_back(
-        fmt::format("{:.0f} % of the light lies at zero delay, in the first 3 depth bins (check the unit of the k map "
+        fmt::format("{:.0f} % of the light is at zero delay, in the first 3 depth bins (check the unit of the k map "
                     "or wavelengths, and the layout of the raw file)",
                     share * 100));
 }
@@ -282,7 +282,7 @@ void Reconstruction::warn_of_common_fringes() {
     const CommonFringe fringe = strongest_common_fringe(scan_.spec(1), sampled_b_scans(scan_, *reader_, 1));
     if (fringe.share <= max) return;
     warnings_.push_back(
-        fmt::format("recipe.background: {:.0f} % of the light at depth bin {} is removed with the mean of the B-scan "
+        fmt::format("recipe.background: subtracting the B-scan mean removes {:.0f} % of the signal at depth bin {} "
                     "(for flat objects give calibration.background; recipe.background = frame_mean silences this)",
                     fringe.share * 100, fringe.bin));
 }
@@ -303,7 +303,7 @@ void Reconstruction::warn_of_wrong_dispersion() {
     const double factor = sharpest_dispersion_factor(scan_.spec(1), sampled_b_scans(scan_, *reader_, 1));
     if (std::abs(factor - 1) <= max_away) return;
     warnings_.push_back(fmt::format(
-        "recipe.method: the dispersion does not fit the spectra, which {}: false images stay (search for it with "
+        "recipe.method: the dispersion does not fit the spectra, which {}: false images remain (search for it with "
         "`calibrate dispersion`)",
         factor == 0 ? std::string("are sharpest without any")
                     : fmt::format("are sharpest with about {:.1f} times as much", factor)));
@@ -370,7 +370,7 @@ void Reconstruction::make(FlowedVolume& volume, const ScanPart& part, Progress& 
             reconstructor_.reset();
             const bool on_cpu = recovery_.backend().backend == Backend::cpu;
             const std::string note =
-                problem.line() + (on_cpu ? ": the CPU reconstructs instead" : ": the GPU is set up again");
+                problem.line() + (on_cpu ? ": reconstructing on the CPU instead" : ": restarting the GPU");
             warnings_.push_back(note);
             plan();
             if (on_cpu)
@@ -423,7 +423,7 @@ void Reconstruction::leave_out_missing(std::vector<RepeatReport>& repeats, const
 // A part has the running background of the whole volume, so it must see all earlier B-scans.
 void Reconstruction::prime(const ScanPart& part, Progress& progress) {
     if (scan_.recipe.background != Background::running || part.begin == 0) return;
-    progress.begin("follow the background", part.begin, "B-scans");
+    progress.begin("update the background", part.begin, "B-scans");
     BlockStream blocks(*reader_, *pool_, part.volume, 0, part.begin, block_b_scans_, scan_.missing);
     while (const std::optional<Block> block = blocks.next()) {
         reconstructor_->prime(*block);
@@ -493,7 +493,7 @@ std::string left_out_of(std::span<const RepeatReport> reports, std::int64_t b_re
     }
     std::string text;
     if (left_out > 0) {
-        text = fmt::format("flow.align: {} of {} fit no other and are left out (", left_out,
+        text = fmt::format("flow.align: {} of {} match no other and are discarded (", left_out,
                            plural(std::ssize(reports), "repeats"));
         for (const auto& [reason, count] : reasons) text += fmt::format("{} {}, ", count, reason);
         text.resize(text.size() - 2);
@@ -504,7 +504,7 @@ std::string left_out_of(std::span<const RepeatReport> reports, std::int64_t b_re
         text += fmt::format("{} of {} moved {} and show no flow", hidden,
                             plural(std::ssize(reports) / b_repeats, "B-scans"),
                             aligns ? "out of their plane" : "between their repeats");
-        if (!aligns) text += "; flow.align = true brings back those that moved within it";
+        if (!aligns) text += "; flow.align = true recovers those that moved within it";
     }
     return text;
 }

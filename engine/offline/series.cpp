@@ -58,7 +58,7 @@ std::int64_t StepsAhead::bytes() const {
 
 void StepsAhead::release_later(std::shared_ptr<const void> what) {
     const std::scoped_lock lock(mutex_);
-    gone_.push_back(std::move(what));
+    discarded_.push_back(std::move(what));
     changed_.notify_all();
 }
 
@@ -71,11 +71,11 @@ void StepsAhead::work(const std::stop_token& stop) {
     while (!stop.stop_requested()) {
         std::unique_lock lock(mutex_);
         std::optional<std::int64_t> step;
-        changed_.wait(lock, stop, [&] { return (step = next()).has_value() || !gone_.empty(); });
+        changed_.wait(lock, stop, [&] { return (step = next()).has_value() || !discarded_.empty(); });
         if (step) make_room(*step);
-        Gone gone = std::exchange(gone_, {});
+        Discarded discarded = std::exchange(discarded_, {});
         lock.unlock();
-        gone.clear();
+        discarded.clear();
         if (step && !stop.stop_requested()) make(*step);
     }
 }
@@ -115,7 +115,7 @@ void StepsAhead::make_room(std::int64_t step) {
         }
         if (farthest == made_.end()) return;
         bytes_ -= farthest->second.bytes;
-        gone_.push_back(std::move(farthest->second.what));
+        discarded_.push_back(std::move(farthest->second.what));
         made_.erase(farthest);
     }
 }

@@ -65,7 +65,7 @@ class StepsAhead {
     std::vector<std::string> take_problems();
 
   private:
-    using Gone = std::vector<std::shared_ptr<const void>>;
+    using Discarded = std::vector<std::shared_ptr<const void>>;
 
     void work(const std::stop_token& stop);
     std::optional<std::int64_t> next() const;
@@ -86,7 +86,7 @@ class StepsAhead {
     std::map<std::int64_t, Step> made_;  // steps without `what` cannot be made
     std::int64_t bytes_ = 0;             // total size of made_
     std::int64_t step_bytes_;            // size of the largest step made
-    Gone gone_;                          // to be released by the thread
+    Discarded discarded_;                // to be released by the thread
     std::vector<std::string> problems_;
     std::set<std::string> reported_;
     std::jthread thread_;  // declared last: starts last, ends first

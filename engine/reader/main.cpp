@@ -46,12 +46,11 @@ int main(int count, char** arguments) {
     if (count == 3) {
         echolux::send_frame(echolux::reader_socket,
                             echolux::frame_of(echolux::Error(echolux::ErrorCode::device,
-                                                             "the reader beside this program is of another version",
-                                                             arguments[0], "install Echolux again, whole")));
+                                                             "the reader next to this program has a different version",
+                                                             arguments[0], "reinstall Echolux completely")));
         return 1;
     }
-    std::fputs(
-        "echolux-reader reads files of other programs for Echolux, which starts it. There is nothing to do by hand.\n",
-        stderr);
+    std::fputs("echolux-reader reads files of other programs for Echolux, which starts it. Do not run it by hand.\n",
+               stderr);
     return 2;
 }

@@ -67,7 +67,7 @@ Frame answer_to(const ReadOrder& order, ImageReader& reader, SharedMemory& memor
                                               ? reader.read(order.time_point, order.box.slices)
                                               : reader.read_box(order.time_point, index(order.level), order.box);
     if (std::ssize(voxels) != order.bytes) {
-        throw Error(ErrorCode::bad_file, fmt::format("gave {} of {}", plural(voxels.size(), "bytes"), order.bytes),
+        throw Error(ErrorCode::bad_file, fmt::format("returned {} of {}", plural(voxels.size(), "bytes"), order.bytes),
                     where, "copy the file again");
     }
     std::memcpy(memory.at(order.place, order.bytes).data(), voxels.data(), voxels.size());
@@ -85,11 +85,10 @@ Frame answered(const OpenOrder& opened, std::int64_t bytes, const std::function<
     } catch (const Error& error) {
         answer = frame_of(error);
     } catch (const std::bad_alloc&) {
-        answer =
-            frame_of(Error(ErrorCode::bad_file,
-                           fmt::format("needs more than {} MiB of memory to be read: it is damaged, or made to do harm",
-                                       opened.max_bytes >> 20),
-                           opened.path, "copy the file again"));
+        answer = frame_of(Error(ErrorCode::bad_file,
+                                fmt::format("needs more than {} MiB of memory to be read: it is damaged or malicious",
+                                            opened.max_bytes >> 20),
+                                opened.path, "copy the file again"));
     } catch (const std::exception& error) {
         answer = frame_of(Error(ErrorCode::bad_file, std::string("cannot be read: ") + error.what(), opened.path,
                                 "copy the file again"));

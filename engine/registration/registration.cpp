@@ -245,24 +245,23 @@ const std::vector<Field<RegistrationSettings>>& describe<RegistrationSettings>()
     using S = RegistrationSettings;
     constexpr Effect effect = Effect::view;
     static const Fields<S> fields{
-        integer("axial_range", &S::axial_range, 0, 4096, "depth rows", effect, "largest shift in depth").in("Ranges"),
-        integer("lateral_range", &S::lateral_range, 0, 4096, "A-scans", effect, "largest shift along B-scans"),
-        integer("row_range", &S::row_range, 0, 4096, "B-scans", effect, "largest shift across B-scans"),
+        integer("axial_range", &S::axial_range, 0, 4096, "depth rows", effect, "max shift in depth").in("Ranges"),
+        integer("lateral_range", &S::lateral_range, 0, 4096, "A-scans", effect, "max shift along B-scans"),
+        integer("row_range", &S::row_range, 0, 4096, "B-scans", effect, "max shift across B-scans"),
         integer("strip", &S::strip, 1, 31, "B-scans", effect,
-                "B-scans that are compared together: more for noisy volumes, 1 where motion is fast; odd")
+                "B-scans compared together: more for noisy volumes, 1 for fast motion; odd")
             .odd(),
         number("min_quality", &S::min_quality, 0, 1, "", effect,
-               "correlation below which a B-scan is left out, as part of the volume's median"),
+               "minimum correlation, as a fraction of the volume's median; B-scans below it are discarded"),
         number("saccade_speed", &S::saccade_speed, 0.01, 1000, "", effect,
-               "displacement from one B-scan to the next, in A-scans or B-scans, from which on it is marked as in a "
-               "saccade"),
+               "min displacement between successive B-scans, in A-scans or B-scans, to be marked as a saccade"),
         integer("tissue_order", &S::tissue_order, 0, 8, "", effect,
-                "in a single volume, steps in depth that a polynomial of this order across B-scans explains are taken "
-                "for the tissue's shape and stay (2: level, slope and bow); all others for motion")
+                "single volume: order of the polynomial across B-scans that is attributed to tissue shape and kept (2: "
+                "level, slope and curvature); all other depth changes count as motion")
             .in("Single volume"),
         integer("crosses", &S::crosses, 0, 4096, "B-scans", effect,
-                "first B-scans of a volume that run across the others, by which a single volume is aligned; 0: as many "
-                "as the scan says that the volume was made of"),
+                "number of B-scans at the start of a volume that cross the others, for aligning a single volume; 0: as "
+                "stated in the scan"),
     };
     return fields.list();
 }
@@ -270,13 +269,13 @@ const std::vector<Field<RegistrationSettings>>& describe<RegistrationSettings>()
 namespace {
 
 // Size of the compared planes and their number.
-struct PlanesCompared {
+struct ComparedPlanes {
     std::int64_t depth, a_scans, rows;
 };
 
 // Returns the correlation that noise reaches by chance at the best of all shifts, 6 sigma. After smoothing, an
 // independent sample is about 30 voxels large.
-double chance_of(const PlanesCompared& planes, std::int64_t strip) {
+double chance_of(const ComparedPlanes& planes, std::int64_t strip) {
     const auto samples = static_cast<double>(planes.depth * planes.a_scans * std::min(strip, planes.rows));
     return std::min(0.5, 6 * std::sqrt(30 / samples));
 }
@@ -285,10 +284,10 @@ double chance_of(const PlanesCompared& planes, std::int64_t strip) {
 void check_size(const VolumeGrid& grid) {
     constexpr std::int64_t min_depth = 16, min_a_scans = 8;
     if (grid.depth >= min_depth && grid.a_scans >= min_a_scans && grid.b_scans >= 1) return;
-    throw Error(ErrorCode::bad_setting,
-                "has " + plural(grid.depth, "depth rows") + " and " + plural(grid.a_scans, "A-scans") +
-                    ": too few to be registered",
-                "registration", "16 and 8 are the least");
+    throw Error(
+        ErrorCode::bad_setting,
+        "has " + plural(grid.depth, "depth rows") + " and " + plural(grid.a_scans, "A-scans") + ": too few to register",
+        "registration", "at least 16 and 8 are needed");
 }
 
 // Returns the depth rows to keep around the tissue, so that shifts of half the range stay inside.
@@ -337,7 +336,7 @@ std::vector<double> shape_of(const std::vector<double>& path, std::int64_t order
 }
 
 // Matches all strips of a moving volume to the reference and judges the results.
-std::vector<RowShift> matched(StripPairs& pairs, const PlanesCompared& planes, const std::vector<float>& norms,
+std::vector<RowShift> matched(StripPairs& pairs, const ComparedPlanes& planes, const std::vector<float>& norms,
                               const RegistrationSettings& settings, Progress& progress) {
     const std::int64_t range = std::min(settings.row_range, planes.rows - 1);
     const auto places = match_strips(pairs, planes.depth, planes.a_scans, -range, range, settings, progress);
@@ -351,11 +350,11 @@ void check_neighbours(const VolumeGrid& grid, const RegistrationSettings& settin
     if (grid.b_scans >= 3) return;
     throw Error(ErrorCode::bad_setting,
                 "has " + plural(grid.b_scans, "B-scans") + ": there are no neighbours to compare with", "registration",
-                "3 are the least");
+                "at least 3 are needed");
 }
 
 // Accumulates steps between neighbours. `pairs_of_rows` compares the volume with itself.
-std::vector<RowShift> aligned(StripPairs& pairs_of_rows, const PlanesCompared& planes, const std::vector<float>& norms,
+std::vector<RowShift> aligned(StripPairs& pairs_of_rows, const ComparedPlanes& planes, const std::vector<float>& norms,
                               const RegistrationSettings& settings, Progress& progress) {
     constexpr double any_step = std::numeric_limits<double>::infinity();  // no limit for steps between B-scans
     RegistrationSettings pairs = settings;
@@ -400,7 +399,7 @@ std::string_view name_of(RowReason reason) {
 void check_registration(const RegistrationSettings& settings) {
     check(settings, "registration");
     if (settings.strip % 2 == 0) {
-        throw Error(ErrorCode::bad_setting, "has to be odd, so that a strip has a middle", "registration.strip");
+        throw Error(ErrorCode::bad_setting, "must be odd, so that a strip has a centre", "registration.strip");
     }
 }
 
@@ -457,8 +456,8 @@ void Reference::take(const PowerOnGpu& volume) {
 
 void Reference::require_size(const VolumeGrid& grid) const {
     if (grid.depth == grid_.depth && grid.a_scans == grid_.a_scans && grid.b_scans == grid_.b_scans) return;
-    throw Error(ErrorCode::bad_setting, "is of another size than the reference", "registration",
-                "register volumes of one scan protocol");
+    throw Error(ErrorCode::bad_setting, "differs in size from the reference", "registration",
+                "register volumes of the same scan protocol");
 }
 
 std::vector<RowShift> Reference::register_rows(const PowerVolume& volume, Progress& progress) const {
@@ -491,7 +490,7 @@ std::vector<RowShift> align_neighbours(const PowerOnGpu& volume, const Registrat
                                        Progress& progress, RegistrationOnGpu& gpu) {
     check_neighbours(volume.grid, settings);
     if (settings.crosses > 0) {
-        throw Error(ErrorCode::bad_setting, "B-scans across are compared on the CPU alone", "registration.crosses",
+        throw Error(ErrorCode::bad_setting, "crossing B-scans can only be compared on the CPU", "registration.crosses",
                     "choose `backend` cpu");
     }
     const Interval band = tissue_band_on_gpu(gpu, volume, band_margin(settings));
@@ -765,8 +764,9 @@ void bridge(std::span<RowShift> rows, const std::vector<std::optional<Crossing>>
 void require_others(std::int64_t b_scans, std::int64_t crosses) {
     if (crosses >= 0 && b_scans - crosses >= fewest) return;
     throw Error(ErrorCode::bad_setting,
-                fmt::format("{} of {} run across: too few are left to align", crosses, plural(b_scans, "B-scans")),
-                "registration.crosses", "say how many of a volume's first B-scans run across the others");
+                fmt::format("{} of {} are crossing B-scans: too few others remain to align", crosses,
+                            plural(b_scans, "B-scans")),
+                "registration.crosses", "set it to the number of crossing B-scans at the start of a volume");
 }
 
 // Returns whether a volume was scanned with protocol raster_cross.
@@ -820,7 +820,7 @@ std::int64_t crosses_of(const std::map<std::string, std::string>& provenance) {
             settings.set(entry->first, entry->second);
     } catch (const Error& error) {
         throw Error(ErrorCode::bad_file, "scan.crosses in its provenance: " + error.problem(), "registration",
-                    "give registration.crosses");
+                    "set registration.crosses");
     }
     return scan.crosses;
 }

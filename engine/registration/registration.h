@@ -118,7 +118,7 @@ class Reference {
     // Registers the B-scans of a volume on the same GPU. Throws Error{device} if the reference is on the CPU.
     std::vector<RowShift> register_rows(const PowerOnGpu& volume, Progress& progress) const;
 
-    const BackendUsed& backend() const { return used_; }
+    const SelectedBackend& backend() const { return used_; }
     bool is_on_gpu() const { return gpu_ != nullptr; }
 
     static const BackendChoice on_cpu;
@@ -131,7 +131,7 @@ class Reference {
     VolumeGrid grid_;
     BackendChoice choice_;
     Interval band_;
-    BackendUsed used_;
+    SelectedBackend used_;
     RowFeatures features_;                    // used on the CPU only
     std::shared_ptr<RegistrationOnGpu> gpu_;  // null on the CPU
     std::shared_ptr<FeaturesOnGpu> on_gpu_;

@@ -913,7 +913,7 @@ Samples samples_of(std::int64_t voxels) {
 LogFeature log_feature(std::vector<float> samples) {
     const float bright = percentile_99(std::move(samples));
     if (!(bright > 0)) {
-        throw Error(ErrorCode::bad_setting, "holds nothing: no sample is above zero", "registration",
+        throw Error(ErrorCode::bad_setting, "is empty: no sample is above zero", "registration",
                     "choose another volume");
     }
     return {static_cast<float>(floor_part) * bright};

@@ -181,7 +181,7 @@ void describe_octproz(const Path& path, Scan& scan) {
     const Path settings = settings_of(path);
     const Path raw = settings == path ? raw_beside(path) : path;
     if (raw.empty()) {
-        throw Error(ErrorCode::bad_file, "there are no spectra beside it", path.string(),
+        throw Error(ErrorCode::bad_file, "there are no spectra next to it", path.string(),
                     fmt::format("they are expected in {0}_raw.raw or {0}.raw", common_name(path)));
     }
     const Description description(settings, keys_of(settings));
@@ -195,7 +195,7 @@ void describe_octproz(const Path& path, Scan& scan) {
 
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "numbers are read as they lie in the file");
+static_assert(std::endian::native == std::endian::little, "numbers are read as the file stores them");
 
 constexpr std::string_view magic = "SD01RAW2";
 constexpr std::int64_t header_bytes = 512;
@@ -346,8 +346,8 @@ void describe_unp(const std::filesystem::path& path, Scan& scan) {
     const std::int64_t repeats =
         std::max<std::int64_t>(1, attribute(text, "<Scanning_Parameters", "Number_of_BM_scans"));
     if (samples == 0 || a_scans == 0 || frames == 0) {
-        throw Error(ErrorCode::bad_file, "says no Width, Height or Number_of_Frames in Volume_Size", xml.string(),
-                    "describe the spectra by a TOML file: docs/scan-files.md");
+        throw Error(ErrorCode::bad_file, "has no Width, Height or Number_of_Frames in Volume_Size", xml.string(),
+                    "describe the spectra in a TOML file: docs/scan-files.md");
     }
     const auto bytes = static_cast<double>(std::filesystem::file_size(path));
     const double described = 2.0 * static_cast<double>(samples) * static_cast<double>(a_scans) *
@@ -357,7 +357,7 @@ void describe_unp(const std::filesystem::path& path, Scan& scan) {
     if (!has_repeats_in && !has_repeats_besides) {
         throw Error(ErrorCode::bad_file,
                     fmt::format("has {:.0f} bytes, {} describes {:.0f}", bytes, xml.filename().string(), described),
-                    path.string(), "copy the file again, or describe it by a TOML file: docs/scan-files.md");
+                    path.string(), "copy the file again, or describe it in a TOML file: docs/scan-files.md");
     }
     scan.file.file = path.filename().string();
     scan.format.sample_format = SampleFormat::u16;

@@ -84,7 +84,7 @@ class Bytes {
 
 void check_positive(std::int64_t number, const char* key, const std::string& where) {
     if (number > 0) return;
-    throw Error(ErrorCode::bad_setting, "is missing or 0", where + ", scan." + key, "give a number of at least 1");
+    throw Error(ErrorCode::bad_setting, "is missing or 0", where + ", scan." + key, "set it to at least 1");
 }
 
 // Returns the number of samples per spectrum that fits the file size if everything else is correct; 0 if there is none.
@@ -116,7 +116,7 @@ SpectraLayout spectra_layout(const SpectraFile& file, const RawFormat& format, c
         throw Error(
             ErrorCode::bad_setting,
             fmt::format("expected at least {} (samples and channels of one line), got {}", needed, format.line_bytes),
-            where + ", scan.line_bytes", "give 0 when lines follow without a gap");
+            where + ", scan.line_bytes", "set it to 0 if lines follow without a gap");
     }
     const Bytes bytes(where);
     SpectraLayout layout;
@@ -177,7 +177,7 @@ void check_file_size(const SpectraLayout& layout, const ScanGeometry& geometry, 
 
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "headers are copied as they lie in memory");
+static_assert(std::endian::native == std::endian::little, "headers are copied as memory stores them");
 
 constexpr std::size_t checked_bytes = 28;  // all of the header except the checksum
 

@@ -36,7 +36,7 @@ const std::vector<Field<RecordingNotes>>& describe<RecordingNotes>() {
                 "blocks that arrived but were not recorded (disk full or too slow), replaced by zeros"),
         integer("lost_blocks", &S::lost_blocks, 0, max, "", effect, "blocks that the source lost, replaced by zeros"),
         integer("lost_b_scans", &S::lost_b_scans, 0, max, "", effect,
-                "B-scan positions that no block came for, replaced by zeros"),
+                "B-scan positions without a block, replaced by zeros"),
         integer("refused_blocks", &S::refused_blocks, 0, max, "", effect,
                 "blocks of the wrong size or order, which were rejected"),
         integer("interruptions", &S::interruptions, 0, max, "", effect, "times that the source failed"),
@@ -47,7 +47,7 @@ const std::vector<Field<RecordingNotes>>& describe<RecordingNotes>() {
         integer("last_volume_b_scans", &S::last_volume_b_scans, 0, max, "", effect,
                 "B-scans of a last volume that ends early; 0: all volumes are whole"),
         text("folder", &S::folder, effect,
-             "where a recording in stripes was made: only there it takes its stripes with it when it is replaced"),
+             "folder of the striped recording; only there its stripes are replaced with it"),
         text("started", &S::started, effect, "start of the recording (UTC)"),
         text("program", &S::program, effect, "program that recorded it"),
     };
@@ -145,7 +145,8 @@ std::optional<IndexRow> index_row(std::string_view line) {
 
 void read_index(const std::filesystem::path& path, const std::function<bool(const IndexRow&)>& take) {
     std::ifstream stream = regular_stream(path);
-    if (!stream) throw Error(ErrorCode::bad_file, "cannot be read", path.string(), "it lies beside the raw spectra");
+    if (!stream)
+        throw Error(ErrorCode::bad_file, "cannot be read", path.string(), "it is stored next to the raw spectra");
     std::string line;
     constexpr std::size_t longest = 4096;
     if (!read_line(stream, line, longest, path.string()) ||
@@ -486,10 +487,11 @@ void check_stripes(const Scan& scan) {
     const std::int64_t size = raw.size(), parts = std::ssize(scan.stripes) + 1;
     for (const IndexRow& row : first_durable_rows(scan, parts * scan.file.stripe_bytes)) {
         if (holds(raw, size, row)) continue;
-        throw Error(
-            ErrorCode::bad_file,
-            fmt::format("names files that together do not hold what {} says of block {}", index.string(), row.sequence),
-            scan.path.string() + ", scan.stripes", "name the files of this recording in the order of their parts");
+        throw Error(ErrorCode::bad_file,
+                    fmt::format("lists files that together do not contain block {} as described in {}", row.sequence,
+                                index.string()),
+                    scan.path.string() + ", scan.stripes",
+                    "name the files of this recording in the order of their parts");
     }
 }
 

@@ -84,7 +84,7 @@ const std::vector<CalibrationPart>& calibration_parts() {
              .unless("recipe.noise_floor", {"none"})},
         {"fast_axis", &C::fast_axis, lines, 1,
          file("fast_axis", &S::fast_axis, Effect::plan,
-              "file: where the beam is at each line of a B-scan, in any unit, for scan.fast_axis = file")
+              "file: beam position at each line of a B-scan, in any unit, for scan.fast_axis = file")
              .only_while("scan.fast_axis", {"file"})},
         {"mask", &C::mask, samples, 1,
          file("mask", &S::mask, Effect::plan,
@@ -128,7 +128,7 @@ void to_nanometres(std::vector<double>& wavelengths, const std::string& where, s
     const std::optional<WavelengthUnit> unit = wavelength_unit_of(wavelengths);
     if (!unit || unit->nm == 1) return;
     for (double& wavelength : wavelengths) wavelength *= unit->nm;
-    remarks.push_back(fmt::format("{}: its wavelengths are taken as {}, {:.1f} to {:.1f} nm", where, unit->name,
+    remarks.push_back(fmt::format("{}: wavelengths interpreted as {}, {:.1f} to {:.1f} nm", where, unit->name,
                                   wavelengths.front(), wavelengths.back()));
 }
 
@@ -154,8 +154,7 @@ void load_calibration(Scan& scan) {
     if (k_maps > 1) {
         throw Error(ErrorCode::bad_setting, "k_map, wavelengths and k_polynomial exclude each other",
                     scan.path.string() + ", calibration",
-                    "keep the one that is right; the others are dropped by nothing after the equals sign: "
-                    "calibration.wavelengths=");
+                    "keep the right one; clear the others with an empty value: calibration.wavelengths=");
     }
     if (k_maps == 1) calibration.k_positions.clear();  // replaces those of a self-describing format
     const std::filesystem::path folder = scan.path.parent_path();
@@ -203,7 +202,7 @@ void refuse_results(const std::filesystem::path& path) {
     std::error_code problem;
     const std::filesystem::file_status status = std::filesystem::status(path, problem);
     if (std::filesystem::exists(status) && !is_regular_file(status) && !is_directory(status))
-        throw Error(ErrorCode::bad_file, "is not a file", path.string(), "give the scan's TOML file");
+        throw Error(ErrorCode::bad_file, "is not a file", path.string(), "use the scan's TOML file");
     constexpr std::array pictures{std::string_view("\x89PNG"), std::string_view("\xff\xd8\xff")};
     constexpr std::array volumes{
         std::string_view("NRRD"),     std::string_view("ObjectType"),
@@ -214,12 +213,12 @@ void refuse_results(const std::filesystem::path& path) {
     const std::string_view bytes(start.data(), start.size());
     const auto begins_with = [bytes](std::string_view magic) { return bytes.starts_with(magic); };
     if (std::ranges::any_of(pictures, begins_with)) {
-        throw Error(ErrorCode::bad_file, "is a picture, not a scan", path.string(), "give the scan's TOML file");
+        throw Error(ErrorCode::bad_file, "is an image, not a scan", path.string(), "use the scan's TOML file");
     }
     const bool is_named_volume = is_volume_name(path) && foreign_scan(path) == nullptr;
     if (is_named_volume || std::ranges::any_of(volumes, begins_with)) {
         throw Error(ErrorCode::bad_file, "is a volume, not a scan", path.string(),
-                    "volumes can be shown and converted; to reconstruct, give the scan's TOML file");
+                    "volumes can be shown and converted; to reconstruct, use the scan's TOML file");
     }
 }
 
@@ -237,7 +236,7 @@ void refuse_binary(const std::filesystem::path& path) {
     std::error_code problem;
     if (std::filesystem::is_directory(path, problem)) {
         throw Error(ErrorCode::bad_file, "is a folder, not a scan", path.string(),
-                    remedy_for_folder(path, "give the scan's TOML file"));
+                    remedy_for_folder(path, "use the scan's TOML file"));
     }
     if (!std::filesystem::exists(path, problem))
         throw Error(ErrorCode::bad_file, "does not exist", path.string(), "check the name");
@@ -249,12 +248,12 @@ void refuse_binary(const std::filesystem::path& path) {
     if (bytes.substr(first).starts_with('<') || bytes.substr(first).starts_with('{')) {
         const std::string kind = bytes[first] == '<' ? "XML" : "JSON";
         throw Error(ErrorCode::bad_file, "is " + kind + ", not a scan's TOML file", path.string(),
-                    "give the scan's TOML file; for raw spectra without one, `guess` proposes one");
+                    "use the scan's TOML file; for raw spectra without one, `guess` proposes one");
     }
     if (bytes.find('\0') == bytes.npos) {
         if (lower_ending(path) == ".toml" || has_section(bytes)) return;
-        throw Error(ErrorCode::bad_file, "is a text without any [section], not a scan's TOML file", path.string(),
-                    "give the scan's TOML file");
+        throw Error(ErrorCode::bad_file, "is a text file without a [section], not a scan's TOML file", path.string(),
+                    "use the scan's TOML file");
     }
     throw Error(ErrorCode::bad_file, "is neither a scan's TOML file nor a known raw format", path.string(),
                 "for raw spectra, `guess` proposes a description");
@@ -419,8 +418,8 @@ void write_scan_toml(const Scan& scan) {
 template <>
 const std::vector<Field<NamedRecipe>>& describe<NamedRecipe>() {
     static const std::vector<Field<NamedRecipe>> fields{
-        text("method", &NamedRecipe::method, Effect::file, "how it works and what it costs, in a line"),
-        text("use", &NamedRecipe::use, Effect::file, "when to use it, in a line"),
+        text("method", &NamedRecipe::method, Effect::file, "method and cost, in one line"),
+        text("use", &NamedRecipe::use, Effect::file, "when to use it, in one line"),
     };
     return fields;
 }

@@ -120,7 +120,7 @@ void write_scan_toml(const Scan& scan);
 
 // ---- First line of each scan TOML file written by this program, used to recognise our own files.
 
-inline constexpr const char* scan_toml_heading = "# A scan for Echolux: what is left out has its default.\n";
+inline constexpr const char* scan_toml_heading = "# A scan for Echolux: keys that are left out have their defaults.\n";
 
 // ---- Recipes: named sets of settings for a purpose. They are TOML files with a section [about], followed by sections
 // of scan files. Some are shipped with the program (assets/recipes); users can add their own.

@@ -38,7 +38,7 @@ std::vector<float> samples_of(const Scan& scan, const RawFormat& format, const B
     return samples;
 }
 
-struct Alike {
+struct LineCorrelation {
     double plain = 0;  // correlation of samples
     double fine = 0;   // correlation of their high-frequency parts
 };
@@ -48,7 +48,7 @@ class Lines {
     Lines(const std::vector<float>& samples, std::int64_t max_lag)
         : plain_(samples, max_lag), fine_(fine_structure_of(samples), max_lag) {}
 
-    Alike at(std::int64_t lag) const { return {plain_.at(lag), fine_.at(lag)}; }
+    LineCorrelation at(std::int64_t lag) const { return {plain_.at(lag), fine_.at(lag)}; }
 
     // Fringes of a mirror repeat after any whole number of periods, which reveals nothing.
     bool is_periodic_within(std::int64_t line) const {
@@ -82,12 +82,12 @@ class Lines {
 };
 
 // Detects several short lines read as one.
-std::optional<std::int64_t> shorter_line(const Lines& lines, std::int64_t samples, const Alike& stated) {
+std::optional<std::int64_t> shorter_line(const Lines& lines, std::int64_t samples, const LineCorrelation& stated) {
     if (stated.plain < 0.5) return {};
     for (const std::int64_t part : {8, 6, 5, 4, 3, 2}) {
         const std::int64_t line = samples / part;
         if (samples % part != 0 || line < shortest_line) continue;
-        const Alike alike = lines.at(line);
+        const LineCorrelation alike = lines.at(line);
         const bool is_as_good = 1 - alike.plain <= 1.3 * (1 - stated.plain) + 1e-3 && alike.fine >= 0.8 * stated.fine;
         if (is_as_good && !lines.is_periodic_within(line)) return line;
     }
@@ -96,19 +96,19 @@ std::optional<std::int64_t> shorter_line(const Lines& lines, std::int64_t sample
 
 // Detects parts of a long line read as lines.
 std::optional<std::int64_t> longer_line(const Lines& lines, std::int64_t samples, std::int64_t all,
-                                        const Alike& stated) {
+                                        const LineCorrelation& stated) {
     constexpr double clearly = 0.3, min = 0.6;
     for (const std::int64_t factor : {2, 3, 4, 5, 6, 8}) {
         const std::int64_t line = factor * samples;
         if (4 * line > all) break;
-        const Alike alike = lines.at(line);
+        const LineCorrelation alike = lines.at(line);
         if (alike.plain > min && alike.plain > stated.plain + clearly && alike.fine >= stated.fine) return line;
     }
     return {};
 }
 
 // Detects lines of another length, which need not be a multiple.
-std::optional<std::int64_t> other_line(const Scan& scan, const Block& block, const Alike& stated) {
+std::optional<std::int64_t> other_line(const Scan& scan, const Block& block, const LineCorrelation& stated) {
     constexpr std::int64_t enough = 1 << 16, longest = 8192;
     constexpr double max_stated = 0.3;
     if (stated.plain > max_stated || stated.fine > max_stated) return {};
@@ -121,7 +121,7 @@ std::optional<std::string> length_doubt(const Scan& scan, const Block& block) {
     const std::int64_t samples = scan.geometry.samples;
     const std::vector<float> counts = samples_of(scan, scan.format, block, enough);
     const Lines lines(counts, samples);
-    const Alike stated = lines.at(samples);
+    const LineCorrelation stated = lines.at(samples);
     std::optional<std::int64_t> found = shorter_line(lines, samples, stated);
     if (!found) found = longer_line(lines, samples, std::ssize(counts), stated);
     if (!found) found = other_line(scan, block, stated);
@@ -243,14 +243,13 @@ void check_spectrum(const char* key, const std::vector<double>& spectrum, const 
     if (spectrum.empty() || max == 0) return;
     const auto [low, high] = std::ranges::minmax(spectrum);
     if (high > 0 && high <= 1 && low >= 0 && max > 1) {
-        lines.push_back(
-            fmt::format("{}: its values are {:.3g} to {:.3g}, the samples count to {:.0f} (is it "
-                        "normalised to 0..1? give counts)",
-                        key, low, high, max));
+        lines.push_back(fmt::format(
+            "{}: its values are {:.3g} to {:.3g}, the samples count to {:.0f} (is it normalised to 0..1? use counts)",
+            key, low, high, max));
     } else if (high > max || low < -max) {
         lines.push_back(
-            fmt::format("{}: its values are {:.6g} to {:.6g}, the samples count to {:.0f} at most (give the "
-                        "counts that are left after scan.shift and scan.bits)",
+            fmt::format("{}: its values are {:.6g} to {:.6g}, the samples count to {:.0f} at most (use the counts "
+                        "after scan.shift and scan.bits)",
                         key, low, high, max));
     }
 }
@@ -285,7 +284,7 @@ std::vector<std::string> implausible_settings(const Scan& scan) {
              UsualRange{"scan.line_rate_hz", geometry.line_rate_hz, 300, 5e7, "Hz", "is it in kHz?", "is it in mHz?"},
              UsualRange{"calibration.depth_pitch_um", scan.calibration.depth_pitch_um, 0.1, 200, "um", shorter, longer},
              UsualRange{"calibration.centre_wavelength_nm", scan.calibration.centre_wavelength_nm, 350, 2500, "nm",
-                        "give it in nm", "is it in Angstrom?"},
+                        "use nm", "is it in Angstrom?"},
          }) {
         check_number(usual, lines);
     }

@@ -98,9 +98,9 @@ void check_protocol(const ScanGeometry& geometry, const std::string& where) {
     if (has_raster(geometry)) return;
     if (geometry.protocol == Protocol::raster_cross) {
         throw Error(ErrorCode::bad_setting,
-                    fmt::format("{} of which {} run across leave none for the raster",
+                    fmt::format("{}, of which {} are crossing B-scans, leave none for the raster",
                                 plural(geometry.b_scans, "B-scans"), geometry.crosses),
-                    where + ", scan.b_scans", "give more than scan.crosses, or choose the protocol raster");
+                    where + ", scan.b_scans", "use more than scan.crosses, or choose the protocol raster");
     }
     const bool is_cross = geometry.protocol == Protocol::cross;
     const std::int64_t max = is_cross ? 2 : 4;
@@ -108,7 +108,7 @@ void check_protocol(const ScanGeometry& geometry, const std::string& where) {
     throw Error(ErrorCode::bad_setting,
                 fmt::format("the protocol {} has {}, got {}", is_cross ? "cross" : "four_slices",
                             plural(max, "B-scans"), geometry.b_scans),
-                where + ", scan.b_scans", fmt::format("give {}, or choose the protocol raster", max));
+                where + ", scan.b_scans", fmt::format("use {}, or choose the protocol raster", max));
 }
 
 std::vector<ScanPlane> scan_planes(const ScanGeometry& g, const FieldSize& size) {

@@ -103,7 +103,7 @@ std::string place_in(const std::string& file, const toml::source_region& source)
 
 toml::table toml_of_file(const std::filesystem::path& path) {
     const std::string text = whole_file(path, longest_toml, "is not a TOML file of at most 1 MiB",
-                                        "give the TOML file of a scan, view or transfer function, not its raw spectra");
+                                        "use the TOML file of a scan, view or transfer function, not its raw spectra");
     return parsed_toml(text, path.string());
 }
 

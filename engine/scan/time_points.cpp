@@ -25,13 +25,13 @@ std::vector<std::byte> cropped(SeriesFile& file, std::int64_t time_point, const 
     };
     if (!is_inside(box.depth, grid.depth) || !is_inside(box.a_scans, grid.a_scans) ||
         !is_inside(box.b_scans, grid.b_scans)) {
-        throw Error(ErrorCode::bad_setting, "lies outside of the volume", "region");
+        throw Error(ErrorCode::bad_setting, "is outside the volume", "region");
     }
     const auto voxel = index(bytes_of(grid.type));
     const auto line = index(box.depth.end - box.depth.begin) * voxel;
     const std::int64_t lines = box.a_scans.end - box.a_scans.begin;
     require_memory((box.b_scans.end - box.b_scans.begin) * lines * static_cast<std::int64_t>(line), "region",
-                   "read a smaller one");
+                   "read a smaller region");
     std::vector<std::byte> voxels;
     voxels.reserve(index((box.b_scans.end - box.b_scans.begin) * lines) * line);
     const std::int64_t together = file.b_scans_together();
@@ -90,13 +90,13 @@ std::vector<std::filesystem::path> volumes_of(const std::filesystem::path& path)
         auto files = volumes_in(folder, path.filename().string());
         if (!files.empty()) return files;
         throw Error(ErrorCode::bad_file, "no volume file matches this pattern", path.string(),
-                    "* stands for any text, ? for any letter");
+                    "* matches any text, ? any letter");
     }
     if (is_volume_name(path) || !std::filesystem::is_directory(path, problem)) return {path};
     auto files = volumes_in(path, "*");
     if (!files.empty()) return files;
     throw Error(
-        ErrorCode::bad_file, "holds no volume files", path.string(),
+        ErrorCode::bad_file, "contains no volume files", path.string(),
         remedy_for_folder(path, "volumes are .nrrd, .nii, .nii.gz, .tif, .mha, .mhd, .h5, .ome.zarr and the like"));
 }
 
@@ -150,8 +150,9 @@ void TimePoints::require_alike(std::int64_t step, const VolumeGrid& other, bool 
     if (is_alike) return;
     const auto name = [&](std::int64_t s) { return files_[index(s)].filename().string(); };
     throw Error(ErrorCode::bad_file,
-                fmt::format("holds volumes that are no series: {} is {}, {} is {}{}", name(first_step_), size(one),
-                            name(step), size(other), one.type == other.type ? "" : " of other voxels"),
+                fmt::format("contains volumes of different sizes or types, so it is not a series: {} is {}, {} is {}{}",
+                            name(first_step_), size(one), name(step), size(other),
+                            one.type == other.type ? "" : " with other voxels"),
                 name_, "name one of them, or those that belong together by a pattern (\"t_*.nrrd\")");
 }
 

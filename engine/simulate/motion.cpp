@@ -87,7 +87,7 @@ std::vector<double> motion_of(const std::string& file) {
     std::vector<double> rows = read_calibration(file, 0, key, 4);
     for (std::size_t row = 4; row < rows.size(); row += 4) {
         if (rows[row] > rows[row - 4]) continue;
-        throw Error(ErrorCode::bad_file, "time does not grow from row " + std::to_string(row / 4) + " to the next",
+        throw Error(ErrorCode::bad_file, "time does not increase from row " + std::to_string(row / 4) + " to the next",
                     file + " (" + key + ")", "sort the rows by time");
     }
     return rows;

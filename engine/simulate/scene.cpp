@@ -32,14 +32,14 @@ const std::vector<Field<SceneWords>>& describe<SceneWords>() {
     using S = SceneWords;
     static const std::vector<Field<S>> fields{
         text("title", &S::title, effect, "a word"),
-        text("text", &S::text, effect, "what is to be seen, in a line"),
-        number("refractive_index", &S::refractive_index, 1, 3, "", effect, "of all that lies below zero delay"),
+        text("text", &S::text, effect, "one-line description"),
+        number("refractive_index", &S::refractive_index, 1, 3, "", effect, "of everything below zero delay"),
         number("spacing_a_um", &S::spacing_a_um, 0.01, 1e4, "um", effect, "distance between A-scans"),
         flag("relief", &S::relief, effect, "apply simulation.relief (tilt, bow, wave)"),
         flag("pulsating", &S::pulsating, effect, "flow with the heart's beat"),
         flag("mirrors", &S::mirrors, effect, "the reflectors of simulation.mirror_um"),
         text("live", &S::live, effect,
-             "settings that a live source begins with, with spaces between: \"simulation.a_repeats=4 "
+             "initial settings of a live source, separated by spaces: \"simulation.a_repeats=4 "
              "flow.method=doppler\""),
     };
     return fields;
@@ -93,14 +93,13 @@ const std::vector<Field<TubeLists>>& describe<TubeLists>() {
         list("radius", &T::radius, 0, 1, "", "as a fraction of the depth range");
         list("radius_of_width", &T::radius_of_width, 0, 1, "",
              "upper limit, as a fraction of the width of the field; 0: none");
-        list("radius_um", &T::radius_um, 0, most_um, "um", "in place of both, where it is not 0");
+        list("radius_um", &T::radius_um, 0, most_um, "um", "replaces both if not 0");
         list("wall_um", &T::wall_um, 0, most_um, "um", "thickness of the wall");
         list("brightness", &T::brightness, 0, 100, "", "of the blood, relative to simulation.brightness");
         list("wall_brightness", &T::wall_brightness, 0, 100, "", "of the wall");
         list("attenuation_per_mm", &T::attenuation_per_mm, 0, 1000, "", "on top of what the layer has");
         list("speed", &T::speed, -100, 100, "", "on the axis, as part of simulation.flow_mm_s");
-        list("flow", &T::flow, -100, 100, "",
-             "as part of simulation.flow_ul_s, in place of the speed, where it is not 0");
+        list("flow", &T::flow, -100, 100, "", "as part of simulation.flow_ul_s; replaces the speed if not 0");
         return fields;
     }();
     return all;
@@ -117,7 +116,7 @@ void check_lists(const S& lists, std::size_t count, const std::string& where) {
         if (list == nullptr || list->size() == count || list->size() == 1) continue;
         throw Error(ErrorCode::bad_setting,
                     "has " + std::to_string(list->size()) + " numbers for " + std::to_string(count),
-                    where + std::string(field.name), "give one for all, or one for each");
+                    where + std::string(field.name), "specify one for all, or one for each");
     }
 }
 
@@ -300,12 +299,12 @@ void Scenery::make_room(const Motion::Excursion& moved, double reach_um, double 
 void Scenery::add_mirrors(const Simulation& s, double range) {
     if (s.mirror_um.size() != s.mirror_amplitude.size() || s.mirror_um.empty()) {
         throw Error(ErrorCode::bad_setting, "needs one amplitude for each reflector", "simulation.mirror_amplitude",
-                    "give as many numbers as simulation.mirror_um has, at least one");
+                    "use as many numbers as simulation.mirror_um, at least one");
     }
     for (std::size_t i = 0; i < s.mirror_um.size(); ++i) {
         if (s.mirror_um[i] > range) {
             throw Error(ErrorCode::bad_setting,
-                        micrometres(s.mirror_um[i]) + " lies beyond the depth range of " + micrometres(range),
+                        micrometres(s.mirror_um[i]) + " is beyond the depth range of " + micrometres(range),
                         "simulation.mirror_um", "choose a smaller depth or more samples");
         }
         reflectors.push_back({s.mirror_um[i], s.mirror_amplitude[i]});

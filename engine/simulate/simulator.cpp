@@ -101,7 +101,7 @@ namespace {
 // The choices are the shipped and the user's scenes, so this field cannot be a constant.
 Field<Simulation> scene_field() {
     static const std::vector<std::string> names = asset_names(scene_files);
-    Field<Simulation> field = text("scene", &Simulation::scene, Effect::file, "what is simulated");
+    Field<Simulation> field = text("scene", &Simulation::scene, Effect::file, "simulated scene");
     field.choices.assign(names.begin(), names.end());
     return field;
 }
@@ -122,9 +122,9 @@ constexpr std::array simulated_fields{
     SimulatedField{"b_scans", 1, max_lines,
                    "B-scan positions in a volume, crosses included; the protocols cross and four_slices have 2 and 4"},
     SimulatedField{"volumes", 1, max_lines, "volumes, one after the other without a pause"},
-    SimulatedField{"spacing_a_um", 0, 1e4, "distance between A-scans; 0: the scene's own"},
-    SimulatedField{"spacing_b_um", 0, 1e4, "distance between parallel B-scans; 0: the scene's own"},
-    SimulatedField{"refractive_index", 0, 3, "refractive index below zero delay; 0: the scene's own"},
+    SimulatedField{"spacing_a_um", 0, 1e4, "distance between A-scans; 0: from the scene"},
+    SimulatedField{"spacing_b_um", 0, 1e4, "distance between parallel B-scans; 0: from the scene"},
+    SimulatedField{"refractive_index", 0, 3, "refractive index below zero delay; 0: from the scene"},
     SimulatedField{"line_rate_hz", 1, 1e8, "lines per second, including the flyback"},
     SimulatedField{"flyback_lines", 0, max_lines},
     SimulatedField{"flyback_frames", 0, max_lines},
@@ -179,9 +179,9 @@ const std::vector<Field<Simulation>>& describe<Simulation>() {
         number("reference_level", &S::reference_level, 0.001, 1, "", effect,
                "the reference arm's peak above dark, as a fraction of full scale"),
         number("full_well_electrons", &S::full_well_electrons, 0, 1e12, "electrons", effect,
-               "electrons at full scale, they set the shot noise; 0: no shot noise"),
+               "electrons at full scale, which set the shot noise; 0: no shot noise"),
         number("read_noise_electrons", &S::read_noise_electrons, 0, 1e9, "electrons", effect,
-               "receiver noise, rms; 0 electrons at full scale: taken as counts"),
+               "receiver noise, rms; in counts if full_well_electrons is 0"),
 
         number("beam_radius_um", &S::beam_radius_um, 0.5, 1000, "um", effect,
                "w0: A-scans dx apart correlate as exp(-dx^2 / w0^2)"),
@@ -200,7 +200,7 @@ const std::vector<Field<Simulation>>& describe<Simulation>() {
         number("flow_ul_s", &S::flow_ul_s, -1000, 1000, "uL/s", effect,
                "scene capillary: steady flow; positive flows to greater depth"),
         number("tilt_deg", &S::tilt_deg, 0, 60, "deg", effect,
-               "scene capillary: descent of the tube along the slow axis; the Doppler angle is 90 deg less this"),
+               "scene capillary: descent of the tube along the slow axis; the Doppler angle is 90 deg minus this"),
         number("heart_rate_hz", &S::heart_rate_hz, 0, 100, "Hz", effect,
                "heart beats per second: of the blood in the scenes vessel and retina, and of motion"),
         number("pulsation", &S::pulsation, 0, 1, "", effect,
@@ -214,8 +214,8 @@ const std::vector<Field<Simulation>>& describe<Simulation>() {
                "saccades per second on average; every second one returns"),
         integer("motion_seed", &S::motion_seed, 0, std::int64_t{1} << 52, "", effect, "seed of the motion"),
         text("motion_file", &S::motion_file, effect,
-             "file: CSV t_s, x_um, y_um, z_um of motion, added to what the other settings give; held before the first "
-             "and after the last line")
+             "file: CSV t_s, x_um, y_um, z_um of motion, added to the motion of the other settings; constant before "
+             "the first and after the last line")
             .file({".csv"}),
         number("renewal_s", &S::renewal_s, 0, 1e6, "s", effect,
                "time in which the correlation of the field of tissue falls to 1/e; 0: speckle is static"),

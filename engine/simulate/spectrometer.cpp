@@ -24,7 +24,7 @@ std::vector<double> wavelength_map(const Simulation& s) {
                               s.curve3_nm * (u * u * u - u));
         const bool grows = p == 0 || wavelengths.back() > wavelengths[wavelengths.size() - 2];
         if (!grows || wavelengths.back() <= 0) {
-            throw Error(ErrorCode::bad_setting, "the wavelengths must be positive and grow along the samples",
+            throw Error(ErrorCode::bad_setting, "the wavelengths must be positive and increase along the samples",
                         "simulation.span_nm", "choose a smaller curve2_nm and curve3_nm, or another span_nm");
         }
     }

@@ -27,7 +27,7 @@ const std::vector<Field<TruthFacts>>& describe<TruthFacts>() {
     constexpr std::int64_t max = std::int64_t{1} << 20;
     constexpr double far = 1e9;
     static const std::vector<Field<S>> fields{
-        text("scene", &S::scene, effect, "what was looked at"),
+        text("scene", &S::scene, effect, "imaged scene"),
         integer("a_scans", &S::a_scans, 0, max, "", effect, "A-scans in a B-scan"),
         integer("b_scans", &S::b_scans, 0, max, "", effect, "B-scans in a volume"),
         integer("depth_bins", &S::depth_bins, 0, max, "", effect, "rows of labels.u8"),

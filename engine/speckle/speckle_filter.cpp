@@ -421,10 +421,10 @@ const std::vector<Field<SpeckleFilter>>& describe<SpeckleFilter>() {
     constexpr Effect effect = Effect::view;
     static const Fields<F> fields{
         choice("method", &F::method, {"nlm", "median", "bilateral"}, effect,
-               "nlm: non-local means, the mean of voxels whose surroundings look alike; median: of a cube; bilateral: "
-               "mean of near voxels of similar brightness")
+               "nlm: non-local means, the mean of voxels with similar surroundings; median: of a cube; bilateral: mean "
+               "of nearby voxels of similar brightness")
             .in("Filter"),
-        number("looks", &F::looks, 1, 1e4, "", effect, "independent speckle patterns that were averaged before"),
+        number("looks", &F::looks, 1, 1e4, "", effect, "number of looks already averaged in the input"),
         integer("search_depth", &F::search_depth, 1, 63, "voxels", effect, "nlm: width of the search in depth, odd")
             .odd()
             .only_while("filter.method", {"nlm"}),
@@ -436,23 +436,22 @@ const std::vector<Field<SpeckleFilter>>& describe<SpeckleFilter>() {
                 "nlm: width of the search across B-scans, odd; 1 for volumes whose B-scans are not aligned")
             .odd()
             .only_while("filter.method", {"nlm"}),
-        integer("patch", &F::patch, 1, 15, "voxels", effect, "nlm: edge of the cubes that are compared, odd")
+        integer("patch", &F::patch, 1, 15, "voxels", effect, "nlm: edge length of the compared cubes, odd")
             .odd()
             .only_while("filter.method", {"nlm"}),
-        number("strength", &F::strength, 0.001, 100, "", effect,
-               "nlm: how unlike cubes may be beyond what speckle explains; more smooths more")
+        number("strength", &F::strength, 0.001, 100, "", effect, "nlm: filter strength; larger values smooth more")
             .only_while("filter.method", {"nlm"}),
-        integer("median_size", &F::median_size, 3, 5, "voxels", effect, "median: edge of the cube")
+        integer("median_size", &F::median_size, 3, 5, "voxels", effect, "median: edge length of the cube")
             .only({3, 5})
             .odd()
             .only_while("filter.method", {"median"}),
-        number("sigma", &F::sigma, 0.1, 8, "voxels", effect, "bilateral: reach of the mean")
+        number("sigma", &F::sigma, 0.1, 8, "voxels", effect, "bilateral: spatial standard deviation")
             .only_while("filter.method", {"bilateral"}),
-        number("range_db", &F::range_db, 0.1, 100, "dB", effect, "bilateral: difference in brightness that counts less")
+        number("range_db", &F::range_db, 0.1, 100, "dB", effect, "bilateral: standard deviation in brightness")
             .only_while("filter.method", {"bilateral"}),
         choice("stored_as", &F::stored_as, {"auto", "db", "intensity", "amplitude", "fourth-root", "log"}, effect,
                "meaning of the voxels if the volume does not state it; fourth-root: of the intensity; log: logarithmic "
-               "picture of 8 or 16 bits; auto: as stored with the volume")
+               "image of 8 or 16 bits; auto: as stored with the volume")
             .called("voxels hold"),
     };
     return fields.list();
@@ -462,8 +461,8 @@ void check_filter(const SpeckleFilter& filter) {
     check(filter, "filter");
     for (const Field<SpeckleFilter>& field : describe<SpeckleFilter>()) {
         if (!field.control.only_odd || std::get<std::int64_t>(field.get(filter)) % 2 == 1) continue;
-        throw Error(ErrorCode::bad_setting, "is even, and has no voxel in its middle",
-                    "filter." + std::string(field.name), "give an odd number");
+        throw Error(ErrorCode::bad_setting, "must be odd, so that it has a central voxel",
+                    "filter." + std::string(field.name), "use an odd number");
     }
 }
 
@@ -518,10 +517,10 @@ FilteredPower filtered(const std::vector<float>& power, const Size3& size, const
 
 namespace {
 
-// Returns how the volume stores power. Throws if it does not tell, or if it is not brightness.
+// Returns how the volume stores power. Throws if it is unknown or not brightness.
 StoredAs stored_in(const VolumeGrid& grid, StoredAs stored_as) {
     if (grid.type == VoxelType::complex64) {
-        throw Error(ErrorCode::bad_setting, "complex voxels are not filtered", "recipe.quantity",
+        throw Error(ErrorCode::bad_setting, "complex voxels cannot be filtered", "recipe.quantity",
                     "reconstruct db, intensity or amplitude");
     }
     if (stored_as != StoredAs::automatic) return stored_as;
@@ -529,9 +528,9 @@ StoredAs stored_in(const VolumeGrid& grid, StoredAs stored_as) {
     if (grid.quantity == "intensity") return StoredAs::intensity;
     if (grid.quantity == "amplitude") return StoredAs::amplitude;
     throw Error(ErrorCode::bad_setting,
-                grid.quantity.empty() ? std::string("the volume does not say what its voxels hold")
+                grid.quantity.empty() ? std::string("the volume does not state the meaning of its voxels")
                                       : fmt::format("voxels of {} hold no speckle", grid.quantity),
-                "filter.stored_as", "say db, intensity, amplitude, fourth-root or log if you know it");
+                "filter.stored_as", "select db, intensity, amplitude, fourth-root or log if known");
 }
 
 constexpr Stored meaning_of(StoredAs stored_as) {
@@ -658,8 +657,8 @@ void set_power(Volume& volume, StoredAs stored_as, const std::vector<float>& pow
     });
 }
 
-BackendUsed filter_volume(Volume& volume, const SpeckleFilter& filter, Progress& progress,
-                          const BackendChoice& choice) {
+SelectedBackend filter_volume(Volume& volume, const SpeckleFilter& filter, Progress& progress,
+                              const BackendChoice& choice) {
     check_filter(filter);
     const VolumeGrid& grid = volume.grid;
     const std::vector<float> power = power_of(volume, filter.stored_as);
@@ -680,7 +679,7 @@ void Compound::add(const Volume& volume, StoredAs stored_as) {
         throw Error(ErrorCode::bad_setting,
                     fmt::format("volume {} has {} x {} x {} voxels, the first {} x {} x {}", looks_, grid.depth,
                                 grid.a_scans, grid.b_scans, first.depth, first.a_scans, first.b_scans),
-                    "compound", "give looks at the same tissue");
+                    "compound", "use volumes of the same tissue");
     }
     for (std::size_t i = 0; i < power.size(); ++i) {
         if (std::isnan(power[i])) continue;
@@ -709,7 +708,7 @@ double Compound::effective_looks(double looks_before) const {
 }
 
 Volume Compound::mean(StoredAs stored_as) const {
-    if (looks_ == 0) throw Error(ErrorCode::bad_setting, "there is no volume", "compound", "give two or more");
+    if (looks_ == 0) throw Error(ErrorCode::bad_setting, "there is no volume", "compound", "select two or more");
     std::vector<float> power(sum_.size());
     for (std::size_t i = 0; i < power.size(); ++i) {
         power[i] = counts_[i] > 0 ? static_cast<float>(sum_[i] / static_cast<double>(counts_[i]))

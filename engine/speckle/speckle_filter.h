@@ -43,7 +43,7 @@ std::vector<float> filtered(const std::vector<float>& power, const Size3& size, 
 // Filters on the requested processor. Results of processors differ by less than 1e-5 of the values.
 struct FilteredPower {
     std::vector<float> power;
-    BackendUsed used;
+    SelectedBackend used;
 };
 FilteredPower filtered(const std::vector<float>& power, const Size3& size, const SpeckleFilter& filter,
                        const BackendChoice& choice, Progress& progress);
@@ -87,8 +87,8 @@ std::vector<float> power_of_codes(const StoredPower& stored, VoxelType type);
 void set_power(Volume& volume, StoredAs stored_as, const std::vector<float>& power);
 
 // Filters the volume in place. Throws as power_of() and filtered() do.
-BackendUsed filter_volume(Volume& volume, const SpeckleFilter& filter, Progress& progress,
-                          const BackendChoice& choice = {.backend = Backend::cpu});
+SelectedBackend filter_volume(Volume& volume, const SpeckleFilter& filter, Progress& progress,
+                              const BackendChoice& choice = {.backend = Backend::cpu});
 
 // Mean power of several looks at the same tissue: registered volumes of a series, or of several angles.
 class Compound {

@@ -337,8 +337,7 @@ std::vector<CheckTable> validated_resampling(ValidationRun& run) {
         "The same mirrors: the highest amplitude farther than 30 bins from the peak. Expected: a float64 "
         "model. The NUFFT's are its kernel's error: table NUFFT.",
         {}};
-    CheckTable place{
-        "Place of a mirror", "The same mirrors: the largest distance between where one is found and where it is.", {}};
+    CheckTable place{"Position of a mirror", "The same mirrors: the largest error of a mirror's position.", {}};
     const Mirrors mirrors(run);
     for (const ResamplingMethod& method : resampling_methods()) {
         double farthest = 0;

@@ -180,7 +180,7 @@ CheckTable validated_sensing(ValidationRun& run) {
     spec.compressive.iterations = 1;
     spec.compressive.tau_relative = 0;
     table.checks.push_back(
-        at_most("the first guess alone: the scene is not too easy", "dB", psnr_db(run, spec, scenes), 30));
+        at_most("the first estimate: the scene is not too easy", "dB", psnr_db(run, spec, scenes), 30));
     return table;
 }
 

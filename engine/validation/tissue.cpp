@@ -74,7 +74,7 @@ CheckTable validated_surfaces(ValidationRun& run) {
         const std::string at = fmt::format("{:g} dB: ", snr_db);
         table.checks.push_back(at_most(at + "over all surfaces", "voxels", greatest.all, most, expected));
         table.checks.push_back(at_most(at + "worst surface", "voxels", greatest.worst, most_of_worst, expected_worst));
-        table.checks.push_back(at_most(at + "places without a surface", "", greatest.missing, most_missing));
+        table.checks.push_back(at_most(at + "positions without a surface", "", greatest.missing, most_missing));
     }
     return table;
 }

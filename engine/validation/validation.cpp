@@ -43,7 +43,7 @@ std::string row(const Check& check) {
 }
 
 std::string text_of(const CheckTable& table) {
-    std::string text = fmt::format("\n## {}\n\n{}\n\n| what | ours | expected | bound | |\n|---|---|---|---|---|\n",
+    std::string text = fmt::format("\n## {}\n\n{}\n\n| what | measured | expected | bound | |\n|---|---|---|---|---|\n",
                                    table.title, table.basis);
     for (const Check& check : table.checks) text += row(check);
     return text;

@@ -103,7 +103,7 @@ echolux_status echolux_render(echolux_renderer* renderer, const echolux_volume* 
         if (bytes != needed)
             throw BadArgument("a picture takes " + std::to_string(needed), "bytes", "width * height * 4");
         if (shown.volume.grid.type == VoxelType::complex64) {
-            throw Error(ErrorCode::bad_setting, "a picture cannot show complex voxels", "volume", "convert it");
+            throw Error(ErrorCode::bad_setting, "an image cannot show complex voxels", "volume", "convert it");
         }
         std::optional<Volume> moving;
         if (flow != nullptr) moving = *checked_handle(flow, "flow").volume;

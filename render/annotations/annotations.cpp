@@ -112,7 +112,7 @@ glm::dvec2 AnnotationContext::direction(int axis) const {
     return {camera_.orientation().right[axis], -camera_.orientation().up[axis]};
 }
 
-// ---- A triad in the lower left corner with the directions of depth, A-scans and B-scans.
+// ---- A triad in the lower left corner with the axes of depth, A-scans and B-scans.
 
 namespace {
 
@@ -232,7 +232,8 @@ Legend flow_legend(const FlowScale& flow, const View& view) {
         return glm::vec3(colour_at(map, has_sign ? 1 - part : 1 - 0.5 * part));
     };
     const std::string unit = flow.unit.empty() ? "" : " in " + flow.unit;
-    return {"flow" + unit + (flow.has_sign ? ", + away" : ""), flow.range, flow.has_sign ? -flow.range : 0, colour};
+    return {"flow" + unit + (flow.has_sign ? ", + away from probe" : ""), flow.range, flow.has_sign ? -flow.range : 0,
+            colour};
 }
 
 Legend channel_legend(const ChannelLegend& channel) {

@@ -63,13 +63,14 @@ shared::Shape shape_of(const SheetGlyph& glyph, std::uint32_t word) {
 
 }  // namespace
 
-DrawnSheet::DrawnSheet(const gpu::Device& device) : device_(&device), bindings_(create_bindings(device)) {}
+SheetBuffers::SheetBuffers(const gpu::Device& device) : device_(&device), bindings_(create_bindings(device)) {}
 
 Annotator::Annotator(const gpu::Device& device)
     : bindings_(create_bindings(device)), on_codes_(gpu::compute_pipeline(device, bindings_, spirv::annotate, {})),
       on_floats_(gpu::compute_pipeline(device, bindings_, spirv::annotate_floats, {})) {}
 
-void Annotator::prepare(DrawnSheet& drawn, const Sheet& sheet, const Region& region, const gpu::DeviceImage& picture) {
+void Annotator::prepare(SheetBuffers& drawn, const Sheet& sheet, const Region& region,
+                        const gpu::DeviceImage& picture) {
     drawn.part_.tiles = 0;
     if (sheet.is_empty()) return;
     std::vector<shared::Shape> shapes = sheet.shapes();
@@ -112,7 +113,7 @@ void Annotator::prepare(DrawnSheet& drawn, const Sheet& sheet, const Region& reg
                    .tiles = static_cast<std::uint32_t>(tiles.size())};
 }
 
-void Annotator::record(const vk::raii::CommandBuffer& commands, const DrawnSheet& drawn) const {
+void Annotator::record(const vk::raii::CommandBuffer& commands, const SheetBuffers& drawn) const {
     if (drawn.part_.tiles == 0) return;
     drawn.buffer_->record_copy_from(commands, drawn.staging_->handle(), 0);
     gpu::record_order(commands);  // also orders the drawing after the picture

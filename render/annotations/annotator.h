@@ -18,9 +18,9 @@
 namespace echolux {
 
 // Annotations of one picture in flight, with their buffers on the device.
-class DrawnSheet {
+class SheetBuffers {
   public:
-    explicit DrawnSheet(const gpu::Device& device);
+    explicit SheetBuffers(const gpu::Device& device);
 
     void clear() { part_.tiles = 0; }  // draws nothing
 
@@ -43,10 +43,10 @@ class Annotator {
 
     // Fills `drawn` with the part of `sheet` inside `region`, whose pixels are in `picture` (RGBA of 8 bits or floats,
     // straight alpha). Work that reads the previous content of `drawn` must have finished.
-    void prepare(DrawnSheet& drawn, const Sheet& sheet, const Region& region, const gpu::DeviceImage& picture);
+    void prepare(SheetBuffers& drawn, const Sheet& sheet, const Region& region, const gpu::DeviceImage& picture);
 
     // Records the drawing. Must follow the picture's own work; records nothing if there is nothing to draw.
-    void record(const vk::raii::CommandBuffer& commands, const DrawnSheet& drawn) const;
+    void record(const vk::raii::CommandBuffer& commands, const SheetBuffers& drawn) const;
 
   private:
     gpu::Bindings bindings_;  // defines the layout of all sheets

@@ -275,12 +275,12 @@ class Visibility {
         const auto [low, high] = function_.range;
         if (has_isosurface_ && max_value >= isovalue_) return true;
         switch (seen_) {
-            case SeenValues::with_extinction:
+            case VisibleValues::with_extinction:
                 return seen_before_[entry(max_value) + 1] > seen_before_[entry(min_value)];
-            case SeenValues::from_isovalue: return max_value >= isovalue_;
-            case SeenValues::above_low: return max_value > low;
-            case SeenValues::below_high: return min_value < high;
-            case SeenValues::all: break;
+            case VisibleValues::from_isovalue: return max_value >= isovalue_;
+            case VisibleValues::above_low: return max_value > low;
+            case VisibleValues::below_high: return min_value < high;
+            case VisibleValues::all: break;
         }
         return true;
     }
@@ -293,7 +293,7 @@ class Visibility {
         return static_cast<std::size_t>(std::clamp((value - low) / (high - low) * last, 0.0, last) + 0.5);
     }
 
-    SeenValues seen_;
+    VisibleValues seen_;
     bool has_isosurface_;  // in addition, among traced samples
     bool all_;             // true: rays also enter empty regions
     TransferFunction function_;

@@ -74,8 +74,8 @@ class VolumeSlots::HostWriter : public SlotWriter {
             const std::uint64_t now = timelines_.read.value();
             if (now == reached) {
                 throw Error(ErrorCode::device,
-                            fmt::format("no picture was completed within {:.1f} s", 1e-3 * timeout_.count()),
-                            "volume ring", "choose smaller pictures or another device");
+                            fmt::format("no frame was completed within {:.1f} s", 1e-3 * timeout_.count()),
+                            "volume ring", "choose a smaller image size or another device");
             }
             reached = now;
         }
@@ -86,7 +86,7 @@ class VolumeSlots::HostWriter : public SlotWriter {
         timelines_.written.signal(value);
     }
 
-    Settled settle(std::chrono::milliseconds) noexcept override { return Settled::done; }
+    SettleResult settle(std::chrono::milliseconds) noexcept override { return SettleResult::done; }
     void release_readers(std::uint64_t) noexcept override {}
 
   private:
@@ -164,7 +164,7 @@ LiveSlots VolumeSlots::for_writing() const {
 std::unique_ptr<VolumeSlots::Memory> VolumeSlots::make_memory(SlotKind kind, const SlotRequest& wanted) const {
     const bool shares = kind != SlotKind::upload;
     if (shares && !(device_.exports_memory() && device_.exports_timelines())) {
-        throw Error(ErrorCode::device, device_.name() + " exports no memory and timelines", "renderer");
+        throw Error(ErrorCode::device, device_.name() + " cannot export memory and timelines", "renderer");
     }
     Slots slots = make_slots(kind, wanted);
     queue_.run([&](const vk::raii::CommandBuffer& commands) {
@@ -181,7 +181,7 @@ std::unique_ptr<VolumeSlots::Memory> VolumeSlots::make_memory(SlotKind kind, con
 }
 
 void VolumeSlots::abandon_writing(std::uint64_t value) noexcept {
-    if (memory_->writer->settle(timeout_) == SlotWriter::Settled::done && kind_ != SlotKind::upload) return;
+    if (memory_->writer->settle(timeout_) == SlotWriter::SettleResult::done && kind_ != SlotKind::upload) return;
     memory_->timelines.written.abandon(value);
 }
 
@@ -216,7 +216,7 @@ void VolumeSlots::record_bricks(const vk::raii::CommandBuffer& commands, std::si
 gpu::Chain VolumeSlots::chain(const DisplayedSlots& shown) {
     if (deserted_) {
         throw Error(ErrorCode::device, "the GPU that reconstructs has stopped answering", "volume ring",
-                    "start again, or choose `backend` cpu");
+                    "restart, or choose `backend` cpu");
     }
     struct Work {
         std::size_t slot;
@@ -270,7 +270,7 @@ void VolumeSlots::watch() {
     if (seen != seen_) seen_at_ = now;
     seen_ = seen;
     if (seen[1] >= seen[0]) return;
-    const bool is_dead = memory_->writer->settle({}) == SlotWriter::Settled::dead;
+    const bool is_dead = memory_->writer->settle({}) == SlotWriter::SettleResult::dead;
     if (!is_dead && now - seen_at_ < timeout_) return;  // a writer that hangs this long is given up like a dead one
     deserted_ = true;
     memory_->timelines.written.abandon(seen[0]);

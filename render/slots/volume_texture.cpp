@@ -63,7 +63,7 @@ void check_spacing(const VolumeGrid& grid) {
         const double spacing = grid.spacing_um[i];
         if (spacing >= 0 && std::isfinite(spacing)) continue;
         throw Error(ErrorCode::bad_setting, fmt::format("the spacing along {} is {} um", axes[i], spacing), "volume",
-                    "give a length above 0, or 0 where it is not known");
+                    "use a length above 0, or 0 if unknown");
     }
 }
 
@@ -80,7 +80,8 @@ gpu::ImageShape pool_shape(const gpu::Device& device, const VolumeGrid& grid, co
 
 gpu::ImageShape VolumeTexture::shape_for(const gpu::Device& device, const VolumeGrid& grid, gpu::Sharing sharing) {
     if (!(grid.scale > 0) || !std::isfinite(grid.scale) || !std::isfinite(grid.offset)) {
-        throw Error(ErrorCode::bad_setting, "the values' scale must be above 0, scale and offset finite", "volume");
+        throw Error(ErrorCode::bad_setting, "the scale of values must be above 0, and scale and offset finite",
+                    "volume");
     }
     check_spacing(grid);
     const auto edge = [&](std::int64_t length) {
@@ -97,7 +98,7 @@ gpu::ImageShape VolumeTexture::shape_for(const gpu::Device& device, const Volume
     shape.usage |= vk::ImageUsageFlagBits::eStorage;  // the other API writes it through a surface
     if (!gpu::can_export(device, shape)) {
         throw Error(ErrorCode::device,
-                    fmt::format("{} exports no 3-D textures of {}", device.name(), vk::to_string(shape.format)),
+                    fmt::format("{} cannot export 3-D textures of {}", device.name(), vk::to_string(shape.format)),
                     "renderer");
     }
     return shape;
@@ -295,8 +296,8 @@ ValueRange expected_flow(const VolumeGrid& grid) {
 void check_flow(const VolumeGrid& flow, const VolumeGrid& structure) {
     constexpr std::array<std::string_view, 4> structures{"db", "amplitude", "intensity", "phase"};
     if (!is_phasor(flow) && std::ranges::find(structures, flow.quantity) != structures.end()) {
-        throw Error(ErrorCode::bad_setting, fmt::format("voxels of the quantity {} are not flow", flow.quantity),
-                    "flow", "give a volume of velocities, phasors or an angiogram");
+        throw Error(ErrorCode::bad_setting, fmt::format("voxels of quantity {} are not flow", flow.quantity), "flow",
+                    "use a volume of velocities, phasors or an angiogram");
     }
     if (flow.depth == structure.depth && flow.a_scans == structure.a_scans && flow.b_scans == structure.b_scans) return;
     throw Error(ErrorCode::bad_setting,

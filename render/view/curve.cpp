@@ -40,37 +40,37 @@ const std::vector<Field<Curve>>& describe<Curve>() {
     static const std::vector<std::string> presets = asset_names(transfer_files, std::string(automatic_preset));
     static const std::vector<std::string> maps = asset_names(colour_map_files, "preset");
     static const std::vector<Field<Curve>> fields{
-        named("preset", &Curve::preset, presets, "colour and opacity; automatic: tissue for dB, gray for all else")
+        named("preset", &Curve::preset, presets,
+              "preset of colour and opacity; automatic: tissue for dB, otherwise gray")
             .found_by("colour opacity"),
         text<Curve>("transfer", &Curve::transfer, view,
-                    "file of a transfer function, in place of the preset: own TOML or a ParaView colour map (JSON)")
+                    "transfer function file that replaces the preset: Echolux TOML or ParaView colour map (JSON)")
             .file({".toml", ".json"})
             .in("Curve"),
-        named("colour_map", &Curve::colour_map, maps, "colour map that replaces the preset's colours")
+        named("colour_map", &Curve::colour_map, maps, "colour map that replaces the colours of the preset")
             .in("Curve")
             .found_by("palette lut"),
         number<Curve>("low", &Curve::low, lowest_value, highest_value, "value", view,
-                      "value where the preset begins; auto (-1e12): from the preset where it knows the unit, else "
-                      "the volume's 1st percentile")
+                      "lower end of the window; auto (-1e12): from the preset if it has the volume's unit, otherwise "
+                      "the 1st percentile of the volume")
             .special(-1e12, "auto")
             .in("Range")
             .found_by("brightness contrast window level black minimum"),
         number<Curve>("high", &Curve::high, lowest_value, highest_value, "value", view,
-                      "value where the preset ends; auto (1e12): from the preset where it knows the unit, else the "
-                      "volume's 99.9th percentile")
+                      "upper end of the window; auto (1e12): from the preset if it has the volume's unit, otherwise "
+                      "the 99.9th percentile of the volume")
             .special(1e12, "auto")
             .in("Range")
             .found_by("brightness contrast window level white maximum"),
-        choice<Curve>(
-            "range", &Curve::range, {"fixed", "percentile"}, view,
-            "how automatic low and high behave over time: fixed stays as first chosen, percentile follows each volume")
+        choice<Curve>("range", &Curve::range, {"fixed", "percentile"}, view,
+                      "automatic low and high over time: fixed keeps the first values, percentile follows each volume")
             .in("Range"),
-        number<Curve>("opacity", &Curve::opacity, 0, 1000, "", view, "factor on the preset's extinction")
+        number<Curve>("opacity", &Curve::opacity, 0, 1000, "", view, "opacity: factor on the extinction of the preset")
             .soft(0.01, 100)
             .in("Range")
             .found_by("transparency alpha density"),
         number<Curve>("opacity_length_um", &Curve::opacity_length_um, 0, 1e9, "um", view,
-                      "length over which extinction counts; 0: that of the file, else the volume's depth")
+                      "unit length of extinction; 0: from the file, otherwise the depth of the volume")
             .special(0, "auto")
             .in("Curve"),
         number<Curve>("isovalue", &Curve::isovalue, lowest_value, highest_value, "value", view,
@@ -95,7 +95,7 @@ void check_part(const Curve& curve) {
     if (curve.colour_map != "preset") colour_map(curve.colour_map);
     if (curve.low < curve.high) return;
     throw Error(ErrorCode::bad_setting, "low is not below high", "view.low, view.high",
-                "exchange them, or leave one out for automatic");
+                "swap them, or remove one for automatic");
 }
 
 // ---- Curve plane
@@ -180,10 +180,10 @@ void check_number(double number, double low, double high, const char* of, const 
 void check_look(const TransferWidget& widget, const std::string& where) {
     for (const PlanePoint& point : widget.points) {
         check_number(point.value, -largest_number, largest_number, "a value", where);
-        check_number(point.second, -largest_number, largest_number, "a place on the second axis", where);
+        check_number(point.second, -largest_number, largest_number, "a position on the second axis", where);
     }
     check_number(widget.softness, 0, 1, "a softness", where);
-    for (const double part : widget.colour) check_number(part, 0, 1, "a part of a colour", where);
+    for (const double part : widget.colour) check_number(part, 0, 1, "a colour component", where);
     check_number(widget.extinction, 0, largest_extinction, "an extinction", where);
 }
 
@@ -201,9 +201,9 @@ TransferWidget box_of(std::span<const double> row, const std::string& where) {
                        .extinction = row[8]};
     check_look(box, where);
     if (row[0] < row[1] && row[2] < row[3]) return box;
-    refuse(fmt::format("a box from {:g} to {:g} by {:g} to {:g} has low ends that are not below its high ends", row[0],
-                       row[1], row[2], row[3]),
-           where, "write the lower end first");
+    refuse(fmt::format("a box from {:g} to {:g} by {:g} to {:g} has lower limits that are not below its upper limits",
+                       row[0], row[1], row[2], row[3]),
+           where, "write the lower limit first");
 }
 
 TransferWidget arc_of(std::span<const double> row, const std::string& where) {
@@ -216,7 +216,7 @@ TransferWidget arc_of(std::span<const double> row, const std::string& where) {
     check_look(arc, where);
     check_number(arc.width, 1e-3, 10, "a width", where);
     if (row[0] < row[1] && row[2] != 0) return arc;
-    refuse(fmt::format("an arc from {:g} to {:g}, {:g} high, is none", row[0], row[1], row[2]), where,
+    refuse(fmt::format("an arc from {:g} to {:g}, {:g} high, is empty", row[0], row[1], row[2]), where,
            "write the lower value first, and a height other than 0");
 }
 
@@ -229,7 +229,7 @@ std::vector<TransferWidget> strokes_of(std::span<const double> numbers, const st
                               numbers.size() >= stroke_head + 2 * static_cast<std::size_t>(count);
         if (!is_whole) {
             refuse(
-                fmt::format("stroke {} is not whole", strokes.size() + 1), where,
+                fmt::format("stroke {} is incomplete", strokes.size() + 1), where,
                 "each has width, softness, red, green, blue, extinction, its number of points (1 to 1024), then value "
                 "and second axis of each");
         }
@@ -305,7 +305,7 @@ std::vector<TransferWidget> widgets_of(const WidgetLists& lists, const std::stri
     std::ranges::move(strokes_of(lists.strokes, section + "strokes"), std::back_inserter(widgets));
     if (widgets.size() <= most_widgets) return widgets;
     refuse(fmt::format("has {} widgets, more than {}", widgets.size(), most_widgets), section + "boxes, arcs, strokes",
-           "leave some out");
+           "remove some");
 }
 
 std::string second_unit(SecondAxis second, const std::string& value_unit) {

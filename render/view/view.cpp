@@ -47,19 +47,19 @@ const std::vector<Field<Canvas>>& describe<Canvas>() {
             .in("Studio")
             .found_by("colour")
             .of_display(),
-        choice<Canvas>(
-            "stereo", &Canvas::stereo, {"off", "side-by-side", "anaglyph"}, view,
-            "what two eyes see, in saved pictures and movies; side-by-side: the left eye's in the left half; "
-            "anaglyph: for glasses with a red glass on the left and a cyan one on the right")
+        choice<Canvas>("stereo", &Canvas::stereo, {"off", "side-by-side", "anaglyph"}, view,
+                       "stereo for saved images and movies; side-by-side: left eye in the left half; anaglyph: for "
+                       "red/cyan glasses (red on the left)")
             .in("Picture"),
-        flag<Canvas>("transparent", &Canvas::transparent, view, "no background: the picture gets an alpha channel")
+        flag<Canvas>("transparent", &Canvas::transparent, view,
+                     "transparent background: the image has an alpha channel")
             .in("Picture")
             .of_display(),
-        integer<Canvas>("width", &Canvas::width, 1, 16384, "pixels", view, "width of the picture")
+        integer<Canvas>("width", &Canvas::width, 1, 16384, "pixels", view, "image width")
             .soft(256, 8192)
             .in("Picture")
             .of_volume(),
-        integer<Canvas>("height", &Canvas::height, 1, 16384, "pixels", view, "height of the picture")
+        integer<Canvas>("height", &Canvas::height, 1, 16384, "pixels", view, "image height")
             .soft(256, 8192)
             .in("Picture")
             .of_volume(),
@@ -131,7 +131,7 @@ void check_part(const Canvas& canvas) {
         throw Error(ErrorCode::bad_setting, "a colour has three numbers", "view.background", "e.g. [0, 0, 0]");
     }
     if (canvas.stereo == Stereo::side_by_side && canvas.width % 2 != 0) {
-        throw Error(ErrorCode::bad_setting, "two eyes cannot share an odd number of columns", "view.width",
+        throw Error(ErrorCode::bad_setting, "side-by-side stereo needs an even number of columns", "view.width",
                     "choose an even one, or view.stereo = anaglyph");
     }
 }
@@ -156,11 +156,11 @@ void check_combinations(const View& view) {
     check_part(static_cast<const Tracing&>(view));
     check_part(static_cast<const Studio&>(view));
     if (view.stereo != Stereo::off && view.projection == Projection::panorama) {
-        throw Error(ErrorCode::bad_setting, "a panorama is for one eye", "view.stereo, view.projection",
+        throw Error(ErrorCode::bad_setting, "a panorama cannot be in stereo", "view.stereo, view.projection",
                     "choose view.stereo = off, or another projection");
     }
     if (view.stereo != Stereo::off && view.show != ViewContent::volume) {
-        throw Error(ErrorCode::bad_setting, "a section is flat for two eyes too", "view.stereo",
+        throw Error(ErrorCode::bad_setting, "a section cannot be shown in stereo", "view.stereo",
                     "show the volume (view.show), or choose view.stereo = off");
     }
 }
@@ -171,19 +171,20 @@ template <>
 const std::vector<Field<Pose>>& describe<Pose>() {
     constexpr Effect view = Effect::view;
     static const Fields<Pose> fields{
-        choice<Pose>("look", &Pose::look, {"free", "front", "back", "left", "right", "top", "bottom", "oblique"}, view,
-                     "named direction that replaces the angles; front: A-scans to the right, depth down; top: en face; "
-                     "free: from the angles"),
+        choice<Pose>(
+            "look", &Pose::look, {"free", "front", "back", "left", "right", "top", "bottom", "oblique"}, view,
+            "named view direction that replaces the angles; front: A-scans to the right, depth down; top: en face; "
+            "free: from the angles"),
         number<Pose>("azimuth_deg", &Pose::azimuth_deg, -3600, 3600, "deg", view,
-                     "azimuth of the eye, to the right; 0: A-scans to the right, B-scans away from the eye")
+                     "azimuth of the camera, to the right; 0: A-scans to the right, B-scans away from the camera")
             .soft(-180, 180)
             .in("Camera")
             .only_while("view.look", {"free"}),
         number<Pose>("elevation_deg", &Pose::elevation_deg, -3600, 3600, "deg", view,
-                     "elevation of the eye; 0: depth points down, 90: en face")
+                     "elevation of the camera; 0: depth points down, 90: en face")
             .soft(-90, 90)
             .only_while("view.look", {"free"}),
-        number<Pose>("roll_deg", &Pose::roll_deg, -3600, 3600, "deg", view, "clockwise rotation of the picture")
+        number<Pose>("roll_deg", &Pose::roll_deg, -3600, 3600, "deg", view, "clockwise roll of the image")
             .soft(-180, 180)
             .only_while("view.look", {"free"}),
         flag<Pose>("fit", &Pose::fit, view,
@@ -192,25 +193,24 @@ const std::vector<Field<Pose>>& describe<Pose>() {
                      "magnification; 1: the whole volume fits in every orientation (see fit)")
             .soft(0.1, 20),
         number<Pose>("distance", &Pose::distance, 0, 100, "", view,
-                     "distance of the eye from the target; 1: the whole volume is in sight, 0: the eye is at the "
-                     "target; no magnification in orthographic views")
+                     "distance of the camera from the target; 1: the whole volume is visible, 0: the camera is at the "
+                     "target; no effect on magnification in orthographic views")
             .soft(0, 3),
         numbers<Pose>("target_um", &Pose::target_um, -1e9, 1e9, "um", view,
-                      "point that the eye looks at: depth, A-scans, B-scans from the middle of the volume")
+                      "focal point of the camera: depth, A-scans, B-scans from the centre of the volume")
             .of_volume(),
         choice<Pose>("projection", &Pose::projection, {"perspective", "orthographic", "panorama"}, view,
-                     "perspective; orthographic, which keeps lengths comparable; panorama: all around the eye, 360 by "
-                     "180 degrees (equirectangular), e.g. of twice its height from distance 0"),
+                     "projection: perspective; orthographic, which preserves lengths; panorama: 360 by 180 degrees "
+                     "around the camera (equirectangular), e.g. twice as wide as high, from distance 0"),
         number<Pose>("fov_deg", &Pose::fov_deg, 1, 120, "deg", view,
-                     "field of view along the shorter side of the picture at zoom 1, in perspective")
+                     "field of view along the shorter side of the image at zoom 1, in perspective")
             .unless("view.projection", {"orthographic"}),
         number<Pose>("near_um", &Pose::near_um, 0, 1e9, "um", view,
-                     "distance from the eye within which nothing is shown, e.g. inside the volume")
+                     "near clipping distance from the camera, e.g. inside the volume")
             .of_volume(),
-        number<Pose>(
-            "eyes_apart", &Pose::eyes_apart, 0, 1, "", view,
-            "how far the eyes of a stereo picture are apart, as a part of their distance from the target: 1/30 "
-            "is easy to look at; the target appears in the plane of the picture")
+        number<Pose>("eyes_apart", &Pose::eyes_apart, 0, 1, "", view,
+                     "eye separation in stereo, as a fraction of the distance to the target: 1/30 is comfortable; the "
+                     "target appears in the image plane")
             .soft(0, 0.1)
             .in("Picture")
             .unless("view.stereo", {"off"}),
@@ -220,7 +220,7 @@ const std::vector<Field<Pose>>& describe<Pose>() {
 
 void check_part(const Pose& pose) {
     if (pose.target_um.size() != 3) {
-        throw Error(ErrorCode::bad_setting, "a place has three numbers", "view.target_um", "e.g. [0, 0, 0]");
+        throw Error(ErrorCode::bad_setting, "a position has three numbers", "view.target_um", "e.g. [0, 0, 0]");
     }
 }
 
@@ -246,16 +246,16 @@ const std::vector<Field<Modes>>& describe<Modes>() {
     constexpr Effect view = Effect::view;
     static const Fields<Modes> fields{
         number<Modes>("attenuation", &Modes::attenuation, 0, 1000, "", view,
-                      "attenuated-mip: attenuation of farther samples, as the optical depth of a volume filled with "
+                      "attenuated-mip: attenuation of distant samples, as the optical depth of a volume filled with "
                       "the value high; 0: mip")
             .soft(0, 40)
             .in("Mode")
             .only_while("view.mode", {"attenuated-mip"}),
         number<Modes>("mida_balance", &Modes::mida_balance, -1, 1, "", view,
-                      "mida: -1: composite, 0: half way between, 1: mip")
+                      "mida: -1: composite, 0: in between, 1: mip")
             .only_while("view.mode", {"mida"}),
         number<Modes>("point_size", &Modes::point_size, 0.1, 0.99, "voxels", view,
-                      "points: diameter of the balls, scaled as the voxels are")
+                      "points: diameter of the balls, scaled with the voxels")
             .only_while("view.mode", {"points"}),
     };
     return fields.list();
@@ -269,28 +269,26 @@ template <>
 const std::vector<Field<Light>>& describe<Light>() {
     constexpr Effect view = Effect::view;
     static const Fields<Light> fields{
-        flag<Light>("lighting", &Light::lighting, view, "shading by the gradient")
-            .in("Light")
-            .found_by("shading light lamp"),
+        flag<Light>("lighting", &Light::lighting, view, "gradient shading").in("Light").found_by("shading light lamp"),
         number<Light>("lighting_strength", &Light::lighting_strength, 0, 1, "", view,
                       "strength of the shading; 0: flat colours")
             .only_while("view.lighting", {"true"}),
-        choice<Light>(
-            "lamp", &Light::lamp, {"headlight", "free"}, view,
-            "headlight: at the eye; free: far away, in the direction of lamp_azimuth_deg and lamp_elevation_deg"),
+        choice<Light>("lamp", &Light::lamp, {"headlight", "free"}, view,
+                      "headlight: at the camera; free: distant light in the direction of lamp_azimuth_deg and "
+                      "lamp_elevation_deg"),
         number<Light>("lamp_azimuth_deg", &Light::lamp_azimuth_deg, -3600, 3600, "deg", view,
-                      "direction of the free lamp, to the right of the eye")
+                      "azimuth of the free lamp, to the right of the camera")
             .soft(-180, 180)
             .only_while("view.lamp", {"free"}),
         number<Light>("lamp_elevation_deg", &Light::lamp_elevation_deg, -3600, 3600, "deg", view,
-                      "direction of the free lamp, above the eye")
+                      "elevation of the free lamp, above the camera")
             .soft(-90, 90)
             .only_while("view.lamp", {"free"}),
         number<Light>(
             "gradient_radius", &Light::gradient_radius, 0.25, 16, "voxels", view,
-            "distance to either side over which the gradient is taken; larger is smoother and loses fine detail"),
+            "distance on either side for computing the gradient; larger values are smoother but lose fine detail"),
         number<Light>("ambient_occlusion", &Light::ambient_occlusion, 0, 1, "", view,
-                      "ambient occlusion: how strongly pits and gaps are darkened"),
+                      "strength of ambient occlusion, which darkens pits and gaps"),
         number<Light>("shadows", &Light::shadows, 0, 1, "", view,
                       "darkness of the free lamp's soft shadows; those of a headlight are never visible")
             .only_while("view.lamp", {"free"}),
@@ -301,8 +299,8 @@ const std::vector<Field<Light>>& describe<Light>() {
 // Shadows of a headlight are never visible from the eye.
 void check_part(const Light& light) {
     if (light.shadows == 0 || light.lamp == Lamp::free) return;
-    throw Error(ErrorCode::bad_setting, "the shadows of a headlight are hidden behind what casts them", "view.shadows",
-                "set view.lamp = \"free\", or leave the shadows out");
+    throw Error(ErrorCode::bad_setting, "the shadows of a headlight are hidden behind the structures that cast them",
+                "view.shadows", "set view.lamp = \"free\", or turn the shadows off");
 }
 
 // ---- Cut
@@ -320,7 +318,7 @@ void check_box(const Cut& cut) {
     for (std::size_t axis = 0; axis < 3; ++axis) {
         if (cut.clip_low[axis] < cut.clip_high[axis]) continue;
         throw Error(ErrorCode::bad_setting, "the clip box is empty: clip_low is not below clip_high", keys,
-                    "exchange them");
+                    "swap them");
     }
 }
 
@@ -337,32 +335,29 @@ const std::vector<Field<Cut>>& describe<Cut>() {
         numbers<Cut>("clip_high", &Cut::clip_high, 0, 1, "", view, "end of the clip box")
             .found_by("crop cut box")
             .of_volume(),
-        numbers<Cut>(
-            "clip_planes", &Cut::clip_planes, -1e9, 1e9, "", view,
-            "up to six planes beyond which nothing is shown, four numbers each: a normal along depth, A-scans, "
-            "B-scans, and an offset along it in um from the middle of the volume")
+        numbers<Cut>("clip_planes", &Cut::clip_planes, -1e9, 1e9, "", view,
+                     "up to six clip planes, four numbers each: normal (depth, A-scans, B-scans), and offset along it "
+                     "in um from the centre of the volume; beyond a plane nothing is shown")
             .of_volume(),
         text<Cut>("top_from", &Cut::top_from, view,
-                  "what top_um counts from: \"\" zero delay, surface (found in the volume), or a height map (.csv or a "
+                  "reference of top_um: \"\" zero delay, surface (found in the volume), or a height map (.csv or a "
                   "volume file)")
             .file()
             .in("Clip")
             .found_by("peel surface flatten"),
         number<Cut>("top_um", &Cut::top_um, above_all_um, below_all_um, "um", view,
-                    "depth above which nothing is shown; all (-1e9): no limit, or no offset from what top_from names")
+                    "depth above which nothing is shown; all (-1e9): no limit, or no offset from top_from")
             .special(-1e9, "all")
             .in("Clip"),
-        text<Cut>("bottom_from", &Cut::bottom_from, view, "what bottom_um counts from, as for top_from")
-            .file()
-            .in("Clip"),
+        text<Cut>("bottom_from", &Cut::bottom_from, view, "reference of bottom_um, as for top_from").file().in("Clip"),
         number<Cut>("bottom_um", &Cut::bottom_um, above_all_um, below_all_um, "um", view,
                     "depth below which nothing is shown; all (1e9): no limit, or no offset")
             .special(1e9, "all")
             .in("Clip"),
         flag<Cut>("heights_cut", &Cut::heights_cut, view,
-                  "top and bottom cut the volume; false: they stay as they are set, and all of it is seen"),
+                  "clip the volume at top and bottom; false: their settings are kept, but not applied"),
         text<Cut>("flatten", &Cut::flatten, view,
-                  "A-scans are shifted so that this lies flat: surface, or a height map; \"\": as recorded")
+                  "surface to flatten by shifting A-scans: surface, or a height map; \"\": as recorded")
             .file(),
     };
     return fields;
@@ -373,7 +368,7 @@ void check_part(const Cut& cut) {
     check_planes(cut.clip_planes, max_planes, "view.clip_planes");
     if (cut.top_from == cut.bottom_from && cut.top_um >= cut.bottom_um) {
         throw Error(ErrorCode::bad_setting, "the top is not above the bottom", "view.top_um, view.bottom_um",
-                    "exchange them, or leave one out");
+                    "swap them, or remove one");
     }
 }
 
@@ -403,13 +398,13 @@ void check_planes(std::span<const double> numbers, std::size_t most, std::string
         throw Error(ErrorCode::bad_setting,
                     fmt::format("a plane has four numbers, got {}, not a multiple of four", numbers.size()),
                     std::string(key),
-                    "give a normal (depth, A-scans, B-scans) and an offset in um, e.g. [0, 0, 1, 200]");
+                    "use a normal (depth, A-scans, B-scans) and an offset in um, e.g. [0, 0, 1, 200]");
     }
     if (numbers.size() > most * numbers_each) {
         throw Error(ErrorCode::bad_setting,
                     fmt::format("{} are too many, at most {} are possible",
                                 plural(numbers.size() / numbers_each, "planes"), most),
-                    std::string(key), "leave some out");
+                    std::string(key), "remove some");
     }
     for (std::size_t i = 0; i < numbers.size(); i += numbers_each) {
         if (glm::length(glm::dvec3(numbers[i], numbers[i + 1], numbers[i + 2])) > 0) continue;
@@ -432,28 +427,28 @@ const std::vector<Field<Slices>>& describe<Slices>() {
     constexpr double far = 1e9;
     static const Fields<Slices> fields{
         numbers<Slices>("slices", &Slices::slices, -far, far, "", view,
-                        "up to four opaque planes inside the volume, four numbers each: a normal along depth, A-scans, "
-                        "B-scans, and an offset along it in um from the middle of the volume")
+                        "up to four opaque slices of the volume, four numbers each: normal (depth, A-scans, B-scans), "
+                        "and offset along it in um from the centre of the volume")
             .of_volume(),
         flag<Slices>("slices_cut", &Slices::slices_cut, view,
-                     "slices are clipped as the volume is; false: they extend through all of it")
+                     "clip slices like the volume; false: they extend through the whole volume")
             .in("Slices"),
         number<Slices>("planes_opacity", &Slices::planes_opacity, 0, 1, "", view,
                        "opacity of B-scans shown as planes in space (protocols cross and four_slices)"),
         choice<Slices>("slice_colours", &Slices::slice_colours, {"gray", "curve"}, view,
                        "colours of slices, planes and sections: gray from low to high, or those of the volume"),
+        choice<Slices>("show", &Slices::show, {"volume", "slice", "en-face"}, view,
+                       "volume: 3-D rendering; slice: a section or slab; en-face: projection between top and bottom. "
+                       "Sections show the mean if mode is composite"),
         choice<Slices>(
-            "show", &Slices::show, {"volume", "slice", "en-face"}, view,
-            "volume: all of it in space; slice: a section, or a slab of it; en-face: from above, between top "
-            "and bottom. Sections show the mean where mode is composite"),
-        choice<Slices>("plane", &Slices::plane, {"b-scan", "en-face", "side", "oblique"}, view,
-                       "plane of the section: across the B-scans, the depth, the A-scans, or along plane_normal")
+            "plane", &Slices::plane, {"b-scan", "en-face", "side", "oblique"}, view,
+            "plane of the section: perpendicular to the B-scan axis, the depth, the A-scan axis, or plane_normal")
             .only_while("view.show", {"slice"}),
         numbers<Slices>("plane_normal", &Slices::plane_normal, -far, far, "", view,
-                        "normal of an oblique section along depth, A-scans, B-scans, pointing away from the eye")
+                        "normal of an oblique section (depth, A-scans, B-scans), pointing away from the camera")
             .only_while("view.plane", {"oblique"}),
         number<Slices>("plane_offset_um", &Slices::plane_offset_um, -far, far, "um", view,
-                       "position of the section along its normal, from the middle of the volume")
+                       "position of the section along its normal, from the centre of the volume")
             .only_while("view.show", {"slice"})
             .of_volume(),
         number<Slices>("slab_um", &Slices::slab_um, 0, far, "um", view, "thickness of the section; 0: one sample")
@@ -481,26 +476,26 @@ const std::vector<Field<FlowOverlay>>& describe<FlowOverlay>() {
     constexpr double max = 1e9;
     static const std::vector<std::string> maps = asset_names(colour_map_files, "flow");
     static const Field<FlowOverlay> flow_maps = [] {
-        Field<FlowOverlay> field = text<FlowOverlay>(
-            "flow_colour_map", &FlowOverlay::flow_colour_map, view,
-            "colour map of flow: its middle stands for rest, its upper end for flow away from zero delay");
+        Field<FlowOverlay> field =
+            text<FlowOverlay>("flow_colour_map", &FlowOverlay::flow_colour_map, view,
+                              "colour map of flow: its centre shows rest, its upper end flow away from zero delay");
         field.choices.assign(maps.begin(), maps.end());
         return std::move(field).in("Flow").found_by("doppler velocity palette lut");
     }();
     static const std::vector<Field<FlowOverlay>> fields{
         choice<FlowOverlay>("flow_shown", &FlowOverlay::flow_shown, {"overlay", "under", "alone", "hidden"}, view,
-                            "overlay: in colour over the structure; under: where the structure is dark; alone: in "
-                            "place of the structure; hidden: the structure alone")
+                            "overlay: in colour over the structure; under: only where the structure is dark; alone: "
+                            "without the structure; hidden: only the structure")
             .in("Flow"),
         number<FlowOverlay>("flow_threshold", &FlowOverlay::flow_threshold, -1, max, "speed", view,
-                            "slower flow is not shown, in the unit of the flow (mm/s); -1: a tenth of the speed that "
-                            "nearly all of the flow stays below, whatever the range is set to")
+                            "min speed shown, in the unit of the flow (mm/s); -1: a tenth of the 99.5th percentile of "
+                            "speed, regardless of the range")
             .special(-1, "auto")
             .in("Flow")
             .found_by("doppler velocity noise hide"),
-        number<FlowOverlay>("flow_range", &FlowOverlay::flow_range, 0, max, "speed", view,
-                            "speed at the ends of the colours, in the unit of the flow; 0: a round number that 99.5 % "
-                            "of the flow stays below")
+        number<FlowOverlay>(
+            "flow_range", &FlowOverlay::flow_range, 0, max, "speed", view,
+            "speed at the ends of the colour map, in the unit of the flow; 0: rounded 99.5th percentile of speed")
             .special(0, "auto")
             .in("Flow")
             .found_by("doppler velocity speed colour scale"),
@@ -509,8 +504,8 @@ const std::vector<Field<FlowOverlay>>& describe<FlowOverlay>() {
                             "opacity of flow over the structure")
             .in("Flow"),
         number<FlowOverlay>("flow_v_max", &FlowOverlay::flow_v_max, 0, max, "mm/s", view,
-                            "axial velocity at a phase of pi, where flow is stored as phasors; 0: that of the file, "
-                            "else velocities are in rad")
+                            "axial velocity at a phase of pi, if flow is stored as phasors; 0: from the file, "
+                            "otherwise velocities are in rad")
             .special(0, "auto")
             .soft(0, 50),
     };
@@ -521,7 +516,7 @@ void check_part(const FlowOverlay& flow) {
     if (flow.flow_colour_map != "flow") colour_map(flow.flow_colour_map);
     if (flow.flow_range == 0 || flow.flow_threshold < flow.flow_range) return;
     throw Error(ErrorCode::bad_setting, "the threshold hides the whole range", "view.flow_threshold, view.flow_range",
-                "lower the one or raise the other");
+                "lower the threshold or raise the range");
 }
 
 // ---- Channels
@@ -534,7 +529,7 @@ const std::vector<Field<TissueLabel>>& describe<TissueLabel>() {
         text<TissueLabel>("name", &TissueLabel::name, view, "name in the legend"),
         numbers<TissueLabel>("colour", &TissueLabel::colour, 0, 1, "", view, "red, green, blue"),
         number<TissueLabel>("extinction", &TissueLabel::extinction, 0, 1e6, "", view,
-                            "how dense it is, per depth of the volume; 0: not seen"),
+                            "extinction per depth of the volume; 0: hidden"),
     };
     return fields;
 }
@@ -550,28 +545,27 @@ const std::vector<Field<Channel>>& describe<Channel>() {
         return field;
     }();
     static const std::vector<Field<Channel>> fields{
-        text<Channel>("file", &Channel::file, view,
-                      "volume of the same voxels that is seen together with the volume; \"\": none")
+        text<Channel>("file", &Channel::file, view, "volume with the same grid, shown as an overlay; \"\": none")
             .file(),
-        flag<Channel>("shown", &Channel::shown, view, "the channel is seen"),
-        text<Channel>("curve", &Channel::curve, view,
-                      "a preset, or a file of a transfer function; labels, or a file of labels: voxels are numbers of "
-                      "labels")
+        flag<Channel>("shown", &Channel::shown, view, "the channel is visible"),
+        text<Channel>(
+            "curve", &Channel::curve, view,
+            "a preset, or a file of a transfer function; labels, or a file of labels: voxels are label numbers")
             .file({".toml", ".json"}),
         colours,
         number<Channel>("low", &Channel::low, lowest_value, highest_value, "value", view,
-                        "value where the channel's curve begins; auto (-1e12): as view.low")
+                        "lower end of the channel's window; auto (-1e12): as view.low")
             .special(-1e12, "auto"),
         number<Channel>("high", &Channel::high, lowest_value, highest_value, "value", view,
-                        "value where the channel's curve ends; auto (1e12): as view.high")
+                        "upper end of the channel's window; auto (1e12): as view.high")
             .special(1e12, "auto"),
         number<Channel>("opacity", &Channel::opacity, 0, 1000, "", view,
-                        "factor on the channel's extinction; below 1 on its opacity in sections and projections too")
+                        "factor on the channel's extinction; below 1 also on its opacity in sections and projections")
             .soft(0.01, 100),
         choice<Channel>("mode", &Channel::mode, {"view", "mip"}, view,
-                        "view: as view.mode shows the volume; mip: its maximum along each ray, over the picture"),
+                        "view: rendered in view.mode; mip: its maximum along each ray, over the image"),
         choice<Channel>("blend", &Channel::blend, {"add", "over"}, view,
-                        "add: extinctions add up, in any order; over: it takes the place of the channels before it"),
+                        "add: extinctions are added; over: replaces the channels before it"),
     };
     return fields;
 }
@@ -586,7 +580,7 @@ const std::vector<Field<Channels>>& describe<Channels>() {
     static const std::vector<Field<Channels>> fields = [] {
         std::vector<Field<Channels>> all{
             flag<Channels>("channel_1_shown", &Channels::channel_1_shown, Effect::view,
-                           "the volume itself, the first channel, is seen; false: the others alone")};
+                           "show the volume itself, the first channel; false: only the others")};
         for (std::size_t i = 0; i + 1 < max_channels; ++i) {
             for (const Field<Channel>& field : describe<Channel>()) {
                 Field<Channels> numbered{field, {}, {}, {}};
@@ -676,7 +670,7 @@ void check_part(const Channels& channels) {
         check_curve(channel, i);
         if (channel.low < channel.high) continue;
         throw Error(ErrorCode::bad_setting, "low is not below high", key("low") + ", " + key("high"),
-                    "exchange them, or leave one out for automatic");
+                    "swap them, or remove one for automatic");
     }
 }
 
@@ -689,14 +683,14 @@ void check_channels(const Channels& channels, const VolumeGrid& grid, const std:
         if (own.depth != grid.depth || own.a_scans != grid.a_scans || own.b_scans != grid.b_scans) {
             throw Error(ErrorCode::bad_setting,
                         fmt::format("its {} do not fit the {} of {}", size_of(own), size_of(grid), name), where,
-                        "make both from the same scan, with the same depth range");
+                        "reconstruct both from the same scan, with the same depth range");
         }
         for (std::size_t axis = 0; axis < 3; ++axis) {
             if (is_as_far_apart(own.spacing_um[axis], grid.spacing_um[axis])) continue;
             throw Error(ErrorCode::bad_setting,
                         fmt::format("its voxels are {:g} um apart, those of {} {:g} um", own.spacing_um[axis], name,
                                     grid.spacing_um[axis]),
-                        where, "make both from the same scan, or correct the spacing of one");
+                        where, "reconstruct both from the same scan, or correct the spacing of one");
         }
     }
 }
@@ -721,18 +715,18 @@ std::vector<Field<Annotations>> drawn_over(std::vector<Field<Annotations>> field
 // Requires positive speeds, and a pulse with ascending times and speeds of 0 or more.
 void check_streaks(const Annotations& annotations) {
     const std::vector<double>&streaks = annotations.flow_streaks, &pulse = annotations.streak_pulse;
-    check_groups(streaks, 5, "view.flow_streaks", "five numbers for each point: vessel, depth, A-scan, B-scan, mm/s");
-    check_groups(pulse, 2, "view.streak_pulse", "two numbers for each moment: seconds, speed over its mean");
+    check_groups(streaks, 5, "view.flow_streaks", "five numbers per point: vessel, depth, A-scan, B-scan, mm/s");
+    check_groups(pulse, 2, "view.streak_pulse", "two numbers per time: seconds, speed relative to its mean");
     for (std::size_t i = 4; i < streaks.size(); i += 5) {
         if (streaks[i] > 0) continue;
-        throw Error(ErrorCode::bad_setting, fmt::format("blood that moves at {:g} mm/s has no streaks", streaks[i]),
-                    "view.flow_streaks", "give points in the direction of flow, with speeds above 0");
+        throw Error(ErrorCode::bad_setting, fmt::format("blood with a speed of {:g} mm/s has no streaks", streaks[i]),
+                    "view.flow_streaks", "list points in the direction of flow, with speeds above 0");
     }
     for (std::size_t i = 0; i < pulse.size(); i += 2) {
         if ((i == 0 || pulse[i] > pulse[i - 2]) && pulse[i + 1] >= 0) continue;
         throw Error(ErrorCode::bad_setting,
-                    fmt::format("{:g} s, {:g} is out of order or runs back", pulse[i], pulse[i + 1]),
-                    "view.streak_pulse", "give ascending times, and speeds of 0 and more");
+                    fmt::format("{:g} s, {:g} is out of order or runs backwards", pulse[i], pulse[i + 1]),
+                    "view.streak_pulse", "use ascending times, and speeds of 0 or more");
     }
 }
 
@@ -743,12 +737,12 @@ const std::vector<Field<Annotations>>& describe<Annotations>() {
     using A = Annotations;
     constexpr Effect view = Effect::view;
     static const std::vector<Field<A>> fields = drawn_over({
-        flag<A>("box", &A::box, view, "box along the edges of the volume").in("Annotations"),
+        flag<A>("box", &A::box, view, "bounding box of the volume").in("Annotations"),
         flag<A>("scale_bar", &A::scale_bar, view,
-                "scale bar of a round length; in perspective it is true at the target's distance")
+                "scale bar of a round length, exact at the distance of the target in perspective")
             .in("Annotations")
             .found_by("ruler size length"),
-        flag<A>("axes", &A::axes, view, "directions of depth, A-scans and B-scans").in("Annotations"),
+        flag<A>("axes", &A::axes, view, "axes of depth, A-scans and B-scans").in("Annotations"),
         flag<A>("colour_bar", &A::colour_bar, view, "colour bar with values")
             .in("Annotations")
             .found_by("legend scale"),
@@ -762,52 +756,51 @@ const std::vector<Field<Annotations>>& describe<Annotations>() {
         number<A>("time_rate", &A::time_rate, 0, 1e9, "", view,
                   "speed shown after the time stamp: 0.4 reads 0.4x; 0: none")
             .only_while("view.time_stamp", {"true"}),
-        text<A>("text", &A::text, view, "text over the picture (UTF-8)").in("Annotations").of_volume(),
-        numbers<A>(
-            "text_at", &A::text_at, 0, 1, "", view,
-            "position of the text, as fractions of the picture from its left and top; 0.5, 0: centred at the top")
+        text<A>("text", &A::text, view, "text over the image (UTF-8)").in("Annotations").of_volume(),
+        numbers<A>("text_at", &A::text_at, 0, 1, "", view,
+                   "position of the text, as fractions of the image from left and top; 0.5, 0: centred at the top")
             .in("Annotations")
             .unless("view.text", {""}),
         numbers<A>("distances", &A::distances, -1e9, 1e9, "um", view,
-                   "distances to measure and draw, six numbers each: start and end along depth, A-scans, B-scans from "
-                   "the middle of the first voxel")
+                   "distances to measure and draw, six numbers each: start and end (depth, A-scans, B-scans) from the "
+                   "centre of the first voxel")
             .of_volume(),
         numbers<A>(
             "angles", &A::angles, -1e9, 1e9, "um", view,
             "angles to measure and draw, nine numbers each: a point on one leg, the vertex, a point on the other leg")
             .of_volume(),
         numbers<A>("flow_arrows", &A::flow_arrows, -1e9, 1e9, "um", view,
-                   "arrows along vessels in the direction of their flow, six numbers each as of distances: from and to")
+                   "arrows in the direction of flow, six numbers each, like distances: from and to")
             .of_volume(),
         numbers<A>("flow_streaks", &A::flow_streaks, -1e9, 1e9, "", view,
-                   "courses of vessels along which streaks move with the blood, five numbers for each point: the "
-                   "vessel's number, depth, A-scan and B-scan in um as of distances, and the speed in mm/s")
+                   "vessel centrelines along which streaks move with the blood, five numbers per point: vessel number, "
+                   "depth, A-scan and B-scan in um (like distances), and speed in mm/s")
             .of_volume(),
         numbers<A>("streak_pulse", &A::streak_pulse, -1e9, 1e9, "", view,
-                   "how fast blood is over time, two numbers for each moment: seconds, and the speed over its mean; "
-                   "from the last on it begins again; []: always as fast")
+                   "blood speed over time, two numbers per time: seconds, and speed relative to its mean; repeats "
+                   "after the last; []: constant")
             .of_volume(),
         number<A>("streak_time_s", &A::streak_time_s, -1e9, 1e9, "s", view,
-                  "moment at which streaks are drawn; movies, series and live displays continue from there")
+                  "time at which streaks are drawn; movies, series and live displays continue from it")
             .soft(0, 10)
             .of_volume(),
         number<A>("streak_pace", &A::streak_pace, 0, 10, "", view,
-                  "how fast streaks move over how fast blood does; 0: they stand still")
+                  "speed of streaks relative to the blood; 0: they do not move")
             .soft(0, 1)
             .in("Streaks")
             .unless("view.flow_streaks", {"[]"}),
         number<A>("streak_s", &A::streak_s, 0, 10, "s", view,
-                  "length of streaks: the way that blood goes in this time; 0: such that a vessel has six")
+                  "length of streaks, as the path of blood in this time; 0: about six streaks per vessel")
             .special(0, "auto")
             .soft(0, 0.1)
             .in("Streaks")
             .unless("view.flow_streaks", {"[]"}),
         number<A>("text_size", &A::text_size, 0.005, 0.2, "", view,
-                  "height of the text as a fraction of the picture's shorter side")
+                  "text height, as a fraction of the shorter side of the image")
             .soft(0.01, 0.1)
             .in("Annotations"),
         numbers<A>("text_colour", &A::text_colour, 0, 1, "", view,
-                   "colour of text and lines: red, green, blue; []: black or white, whichever suits the background")
+                   "colour of text and lines: red, green, blue; []: black or white, depending on the background")
             .in("Annotations"),
     });
     return fields;
@@ -820,8 +813,7 @@ void check_part(const Annotations& annotations) {
     check_groups(annotations.flow_arrows, 6, "view.flow_arrows", "six numbers for each arrow: from and to");
     check_streaks(annotations);
     if (annotations.text_at.size() != 2) {
-        throw Error(ErrorCode::bad_setting, "a position in the picture has two numbers", "view.text_at",
-                    "e.g. [0.5, 0]");
+        throw Error(ErrorCode::bad_setting, "a position in the image has two numbers", "view.text_at", "e.g. [0.5, 0]");
     }
     if (annotations.text_colour.size() != 3 && !annotations.text_colour.empty()) {
         throw Error(ErrorCode::bad_setting, "a colour has three numbers", "view.text_colour",
@@ -836,26 +828,26 @@ const std::vector<Field<Sampling>>& describe<Sampling>() {
     constexpr Effect view = Effect::view;
     static const std::vector<Field<Sampling>> fields{
         number<Sampling>("step", &Sampling::step, 0.05, 10, "voxels", view,
-                         "step along a ray in units of the smallest voxel edge; smaller is finer and slower")
+                         "ray step in units of the smallest voxel edge; smaller is finer and slower")
             .soft(0.1, 4)
             .in("Quality"),
-        flag<Sampling>("skip_empty", &Sampling::skip_empty, view, "skip empty space; does not change the picture")
+        flag<Sampling>("skip_empty", &Sampling::skip_empty, view, "skip empty space; does not change the image")
             .in("Quality"),
-        flag<Sampling>("end_early", &Sampling::end_early, view, "end a ray where less than 0.2 % of the light passes")
+        flag<Sampling>("end_early", &Sampling::end_early, view, "end a ray when less than 0.2 % of the light passes")
             .in("Quality"),
         flag<Sampling>("adaptive", &Sampling::adaptive, view, "take longer steps where little is visible")
             .in("Quality"),
         integer<Sampling>(
             "samples", &Sampling::samples, 1, 4096, "rays", view,
-            "rays per pixel of a saved picture, spread over pixel and step; 16 remove jagged edges and rings")
+            "anti-aliasing samples per pixel of a saved image; 16 removes jagged edges and slicing artefacts")
             .soft(1, 64)
             .in("Picture"),
         integer<Sampling>("rest_samples", &Sampling::rest_samples, 1, 4096, "rays", view,
-                          "rays per pixel of a picture in a window once nothing has moved for a while")
+                          "anti-aliasing samples per pixel in the window while the view is at rest")
             .soft(1, 256)
             .in("Quality"),
         number<Sampling>("frame_ms", &Sampling::frame_ms, 0.1, 1000, "ms", view,
-                         "time that a picture in a window may take while it moves; pictures get coarser to keep it")
+                         "max frame time in the window while the view moves; the resolution is lowered to keep it")
             .soft(5, 200)
             .in("Quality")
             .of_display(),
@@ -873,87 +865,77 @@ const std::vector<Field<Tracing>>& describe<Tracing>() {
     static const auto fields =
         Fields<Tracing>{
             integer<Tracing>("paths", &Tracing::paths, 1, 1'000'000, "paths", view,
-                             "paths of light per pixel of a traced picture at most; four times as many halve its noise")
+                             "path tracing: max paths per pixel; four times as many halve the noise")
                 .soft(16, 4096)
                 .in("Mode")
                 .of_display(),
-            integer<Tracing>(
-                "bounces", &Tracing::bounces, 0, 65536, "", view,
-                "how often light is scattered in a traced picture at most; fewer are faster and darker; 0: "
-                "without a limit")
+            integer<Tracing>("bounces", &Tracing::bounces, 0, 65536, "", view,
+                             "path tracing: max number of scattering events; fewer are faster and darker; 0: no limit")
                 .soft(1, 64)
                 .in("Traced light"),
             number<Tracing>(
                 "scattering", &Tracing::scattering, 0, 1, "", view,
-                "share of the light that white tissue scatters instead of absorbing it, in a traced picture"),
+                "path tracing: albedo of white tissue, the fraction of light that it scatters instead of absorbing"),
             number<Tracing>("anisotropy", &Tracing::anisotropy, -0.99, 0.99, "", view,
-                            "mean cosine of the angle of scattering in a traced picture; 0: to all sides, towards 1: "
-                            "forwards"),
+                            "path tracing: anisotropy g, the mean cosine of the scattering angle; 0: isotropic, "
+                            "towards 1: forward"),
             number<Tracing>("roughness", &Tracing::roughness, 0.05, 1, "", view,
-                            "roughness of surfaces in a traced picture; 0.05: polished, 1: dull"),
+                            "path tracing: roughness of surfaces; 0.05: polished, 1: matt"),
             number<Tracing>(
                 "sky", &Tracing::sky, 0, 1000, "", view,
-                "brightness of the light from all sides in a traced picture; a white surface under a sky of 1 "
-                "is white")
+                "path tracing: brightness of the ambient light (sky); a white surface under a sky of 1 is white")
                 .soft(0, 4)
                 .in("Lights"),
             number<Tracing>("lamp_brightness", &Tracing::lamp_brightness, 0, 1000, "", view,
-                            "brightness of the lamp in a traced picture: that of a white surface which faces it")
+                            "path tracing: brightness of the lamp, as that of a white surface facing it")
                 .soft(0, 10),
-            number<Tracing>(
-                "lamp_size_deg", &Tracing::lamp_size_deg, 0, 90, "deg", view,
-                "half of the angle that the lamp of a traced picture fills; larger lamps cast softer shadows")
+            number<Tracing>("lamp_size_deg", &Tracing::lamp_size_deg, 0, 90, "deg", view,
+                            "path tracing: angular radius of the lamp; larger lamps cast softer shadows")
                 .soft(0, 45)
                 .only_while("view.lights", {"lamp"}),
             number<Tracing>("exposure_ev", &Tracing::exposure_ev, -20, 20, "EV", view,
-                            "exposure of a traced picture; one more doubles the light")
+                            "path tracing: exposure; one more doubles the light")
                 .soft(-4, 4)
                 .in("Traced light")
                 .of_display(),
-            choice<Tracing>(
-                "tone", &Tracing::tone, {"linear", "reinhard", "filmic"}, view,
-                "tone curve of a traced picture; linear: light above white is cut off; reinhard, filmic: it is "
-                "compressed up to the white point")
+            choice<Tracing>("tone", &Tracing::tone, {"linear", "reinhard", "filmic"}, view,
+                            "path tracing: tone curve; linear: light above white is clipped; reinhard, filmic: "
+                            "compressed up to the white point")
                 .of_display(),
-            number<Tracing>("white_point", &Tracing::white_point, 1, 1000, "", view,
-                            "light that the tone curve shows as white")
+            number<Tracing>("white_point", &Tracing::white_point, 1, 1000, "", view, "white point of the tone curve")
                 .soft(1, 16)
                 .of_display(),
             integer<Tracing>("seed", &Tracing::seed, 0, 4294967295, "", view,
-                             "seed of the random paths of a traced picture; the same seed gives the same picture"),
+                             "path tracing: seed of the random paths; the same seed gives the same image"),
             flag<Tracing>("denoise", &Tracing::denoise, view,
-                          "smooth noise away in traced pictures of fewer than 1024 paths, but no edges")
+                          "path tracing: edge-preserving denoising with fewer than 1024 paths")
                 .of_display(),
-            number<Tracing>(
-                "noise_target", &Tracing::noise_target, 0, 255, "", view,
-                "noise at which a traced picture is finished before all its paths, in steps of 8 bits; 0: never")
+            number<Tracing>("noise_target", &Tracing::noise_target, 0, 255, "", view,
+                            "path tracing: noise at which rendering stops early, in 8-bit levels; 0: never")
                 .soft(0.5, 8)
                 .of_display(),
-            number<Tracing>(
-                "aperture_um", &Tracing::aperture_um, 0, 1e9, "um", view,
-                "diameter of the lens through which a traced picture is seen; larger ones blur what is out of "
-                "focus; 0: all is sharp")
+            number<Tracing>("aperture_um", &Tracing::aperture_um, 0, 1e9, "um", view,
+                            "path tracing: lens diameter for depth of field; larger lenses blur more outside the "
+                            "focus; 0: everything is sharp")
                 .soft(0, 2000),
             number<Tracing>("focus_um", &Tracing::focus_um, -1e9, 1e9, "um", view,
-                            "how far behind the target the lens of a traced picture is focused; negative: before it")
+                            "path tracing: distance of the focus behind the target; negative: in front of it")
                 .soft(-2000, 2000),
-            flag<Tracing>(
-                "isosurface", &Tracing::isosurface, view,
-                "in a traced picture, what reaches view.isovalue is a solid that no light passes, in the body that "
-                "the curve shows; view.opacity = 0: without the body")
+            flag<Tracing>("isosurface", &Tracing::isosurface, view,
+                          "path tracing: voxels that reach view.isovalue form an opaque solid within the volume; "
+                          "view.opacity = 0: only the solid")
                 .in("Mode"),
             choice<Tracing>(
                 "lights", &Tracing::lights, {"lamp", "headlight", "three-point", "dissection-microscope", "own"}, view,
-                "what lights a traced picture beside the sky: lamp: as view.lamp says; headlight: a disc about "
-                "the eye; three-point: key, fill and back light; dissection-microscope: two goosenecks and a "
-                "disc about the eye; own: view.area_lights, if any. All but lamp turn with the eye")
+                "path tracing: lights in addition to the sky: lamp: as set in view.lamp; headlight: a disc around the "
+                "camera; three-point: key, fill and back light; dissection-microscope: two goosenecks and a disc "
+                "around the camera; own: view.area_lights, if any. All except lamp turn with the camera")
                 .in("Lights"),
-            numbers<Tracing>(
-                "area_lights", &Tracing::area_lights, -1e6, 1e6, "", view,
-                "up to six lights of a traced picture, eight numbers each: degrees to the right of the eye and "
-                "above it; distance from the middle of the volume, width and height in halves of the volume's diagonal "
-                "(height 0: a disc); red, green, blue: as bright as a white surface in the middle that faces "
-                "it, times view.lamp_brightness")
+            numbers<Tracing>("area_lights", &Tracing::area_lights, -1e6, 1e6, "", view,
+                             "path tracing: up to six area lights, eight numbers each: degrees to the right of the "
+                             "camera and above it; distance from the centre of the volume, width and height in units "
+                             "of half the volume's diagonal (height 0: a disc); red, green, blue: brightness of a "
+                             "white surface at the centre facing the light, times view.lamp_brightness")
                 .only_while("view.lights", {"own"}),
         }
             .only_while("view.mode", {"traced"});
@@ -967,12 +949,12 @@ void check_part(const Tracing& tracing) {
     const std::vector<double>& numbers = tracing.area_lights;
     if (numbers.size() % area_light_numbers != 0 || numbers.size() > max_area_lights * area_light_numbers) {
         throw Error(ErrorCode::bad_setting, "up to six lights have eight numbers each", key,
-                    "give direction (2), distance, width, height, and red, green, blue");
+                    "list direction (2), distance, width, height, and red, green, blue");
     }
     for (std::size_t i = 0; i < numbers.size(); i += area_light_numbers) {
         const double distance = numbers[i + 2], width = numbers[i + 3], height = numbers[i + 4];
         if (!(distance > 1 && distance <= max_distance)) {
-            throw Error(ErrorCode::bad_setting, "a light stands inside the volume, or too far away", key,
+            throw Error(ErrorCode::bad_setting, "a light is inside the volume, or too far away", key,
                         "set its distance above 1, half of the volume's diagonal, and at most to 1e6");
         }
         if (!(width >= min_size) || (height != 0 && !(height >= min_size))) {
@@ -981,7 +963,7 @@ void check_part(const Tracing& tracing) {
         }
         const auto colour = std::span(numbers).subspan(i + 5, 3);
         if (std::ranges::any_of(colour, [](double part) { return part < 0; })) {
-            throw Error(ErrorCode::bad_setting, "a light takes light away", key, "set its colours to 0 or more");
+            throw Error(ErrorCode::bad_setting, "a light has a negative colour", key, "set its colours to 0 or more");
         }
     }
 }
@@ -1004,62 +986,60 @@ const std::vector<Field<Studio>>& describe<Studio>() {
     using S = Studio;
     constexpr Effect view = Effect::view;
     static const std::vector<Field<S>> fields{
-        text<S>(
-            "sky_picture", &S::sky_picture, view,
-            "PNG file of a picture all around (equirectangular) that is the sky of a traced picture, view.sky times "
-            "as bright; in its middle is what one sees from the volume along the B-scans")
+        text<S>("sky_picture", &S::sky_picture, view,
+                "path tracing: PNG file of an equirectangular panorama used as the sky, scaled by view.sky; its centre "
+                "is the direction of the B-scan axis")
             .file({".png"})
             .in("Lights")
             .only_while("view.mode", {"traced"}),
         number<S>("sky_turn_deg", &S::sky_turn_deg, -3600, 3600, "deg", view,
-                  "how far the picture of the sky is turned to the right about the volume")
+                  "rotation of the sky image to the right around the volume")
             .soft(-180, 180)
             .in("Lights")
             .only_while("view.mode", {"traced"})
             .unless("view.sky_picture", {""}),
         numbers<S>("background_lower_colour", &S::background_lower_colour, 0, 1, "", view,
-                   "colour of the background at the lower edge, from view.background above; []: the same")
+                   "background colour at the lower edge, as a gradient from view.background at the top; []: the same")
             .in("Studio")
             .of_display(),
         number<S>("ground_shadow", &S::ground_shadow, 0, 1, "", view,
-                  "darkness of the shadow that the volume throws on the ground below it; 0: there is no ground")
+                  "darkness of the shadow of the volume on the ground below it; 0: no ground")
             .in("Studio"),
         number<S>("ground_gap_um", &S::ground_gap_um, 0, 1e9, "um", view,
-                  "distance of the ground below the volume, or below what clip_high leaves of its depth")
+                  "distance of the ground below the volume, or below its clip_high depth")
             .soft(0, 1000)
             .in("Studio")
             .unless("view.ground_shadow", {"0"}),
         choice<S>("caps", &S::caps, {"off", "gray", "curve"}, view,
-                  "what is shown of cut faces; off: the volume behind them; gray, curve: a section in gray or in the "
-                  "colours of the curve")
+                  "caps on cut faces; off: the volume behind them is visible; gray, curve: a section in gray or in the "
+                  "colours of the transfer function")
+            .called("cut faces")
             .in("Clip"),
-        number<S>(
-            "outline", &S::outline, 0, 1, "", view,
-            "strength of outlines where surfaces turn away from the eye; they need view.lighting, and are not traced")
+        number<S>("outline", &S::outline, 0, 1, "", view,
+                  "strength of silhouette outlines; they need view.lighting and are not path traced")
             .in("Studio"),
-        number<S>("outline_sharpness", &S::outline_sharpness, 0.5, 64, "", view, "thinness of the outlines")
+        number<S>("outline_sharpness", &S::outline_sharpness, 0.5, 64, "", view,
+                  "sharpness of the outlines; larger is thinner")
             .soft(1, 16)
             .in("Studio")
             .unless("view.outline", {"0"}),
         numbers<S>("outline_colour", &S::outline_colour, 0, 1, "", view, "colour of the outlines: red, green, blue")
             .in("Studio")
             .unless("view.outline", {"0"}),
-        text<S>("title", &S::title, view, "title above the picture, or in its frame (UTF-8)")
+        text<S>("title", &S::title, view, "title above the image, or in its frame (UTF-8)")
             .in("Annotations")
             .of_display(),
         number<S>("picture_frame", &S::picture_frame, 0, 0.2, "", view,
-                  "width of a frame around the picture, in the colour of text, as a fraction of its shorter side; 0: "
-                  "none")
+                  "width of a frame around the image, in the text colour, as a fraction of the shorter side; 0: none")
             .in("Annotations")
             .of_display(),
         number<S>(
             "shutter", &S::shutter, 0, 1, "", view,
-            "part of the time between two pictures of a movie during which each is exposed, so that what moves is "
-            "blurred; 0.5 is usual, 0: nothing is")
+            "motion blur: fraction of the frame interval during which the shutter is open; 0.5 is usual, 0: no blur")
             .in("Movie")
             .of_display(),
         integer<S>("shutter_pictures", &S::shutter_pictures, 2, 256, "", view,
-                   "pictures that are drawn while the shutter is open; traced ones share the paths of one")
+                   "motion blur: images rendered while the shutter is open; path-traced images share the paths of one")
             .soft(4, 64)
             .in("Movie")
             .unless("view.shutter", {"0"})

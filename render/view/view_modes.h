@@ -35,7 +35,7 @@ enum class RayKind {
 };
 
 // Values that a ray shows. Others may be skipped, together with their pages.
-enum class SeenValues { with_extinction, from_isovalue, above_low, below_high, all };
+enum class VisibleValues { with_extinction, from_isovalue, above_low, below_high, all };
 
 // Statistic of many voxels that a ray shows, which shifts the automatic range of values.
 enum class RayStatistic { none, maximum, mean };
@@ -47,7 +47,7 @@ struct ViewModeText {
     int shader;  // value of shared::constant_mode
     std::string_view name, help;
     RayKind ray;
-    SeenValues seen;
+    VisibleValues seen;
     RayStatistic statistic = RayStatistic::none;
     ModeLegend legend = ModeLegend::value;
     bool has_second_axis = false;  // the plane of a curve applies
@@ -63,42 +63,42 @@ inline constexpr auto view_modes = std::to_array<ViewModeText>({
      .name = "composite",
      .help = "light from all depths",
      .ray = RayKind::mixed,
-     .seen = SeenValues::with_extinction,
+     .seen = VisibleValues::with_extinction,
      .has_second_axis = true,
      .in_section = ViewMode::average},
     {.mode = ViewMode::mip,
      .shader = shared::mode_mip,
      .name = "mip",
-     .help = "the maximum along each ray",
+     .help = "maximum along each ray",
      .ray = RayKind::value,
-     .seen = SeenValues::above_low,
+     .seen = VisibleValues::above_low,
      .statistic = RayStatistic::maximum},
     {.mode = ViewMode::minip,
      .shader = shared::mode_minip,
      .name = "minip",
      .help = "the minimum",
      .ray = RayKind::value,
-     .seen = SeenValues::below_high},
+     .seen = VisibleValues::below_high},
     {.mode = ViewMode::average,
      .shader = shared::mode_average,
      .name = "average",
      .help = "the mean",
      .ray = RayKind::value,
-     .seen = SeenValues::all,
+     .seen = VisibleValues::all,
      .statistic = RayStatistic::mean},
     {.mode = ViewMode::attenuated_mip,
      .shader = shared::mode_attenuated_mip,
      .name = "attenuated-mip",
-     .help = "the maximum of values that are attenuated with depth",
+     .help = "maximum of values attenuated with depth",
      .ray = RayKind::coloured_value,
-     .seen = SeenValues::above_low,
+     .seen = VisibleValues::above_low,
      .statistic = RayStatistic::maximum},
     {.mode = ViewMode::depth_mip,
      .shader = shared::mode_depth_mip,
      .name = "depth-mip",
-     .help = "the maximum, coloured by its depth",
+     .help = "maximum, coloured by its depth",
      .ray = RayKind::coloured_value,
-     .seen = SeenValues::above_low,
+     .seen = VisibleValues::above_low,
      .statistic = RayStatistic::maximum,
      .legend = ModeLegend::depth},
     {.mode = ViewMode::isosurface,
@@ -106,28 +106,28 @@ inline constexpr auto view_modes = std::to_array<ViewModeText>({
      .name = "isosurface",
      .help = "where isovalue is first reached",
      .ray = RayKind::surface,
-     .seen = SeenValues::from_isovalue,
+     .seen = VisibleValues::from_isovalue,
      .legend = ModeLegend::none},  // surfaces have one colour
     {.mode = ViewMode::mida,
      .shader = shared::mode_mida,
      .name = "mida",
      .help = "between composite and mip",
      .ray = RayKind::mixed,
-     .seen = SeenValues::with_extinction,
+     .seen = VisibleValues::with_extinction,
      .has_second_axis = true},
     {.mode = ViewMode::points,
      .shader = shared::mode_points,
      .name = "points",
      .help = "a point for each visible voxel",
      .ray = RayKind::surface,
-     .seen = SeenValues::with_extinction,
+     .seen = VisibleValues::with_extinction,
      .has_second_axis = true},
     {.mode = ViewMode::traced,
      .shader = shared::mode_traced,
      .name = "traced",
-     .help = "by the paths of light, composite (or isosurface) while it moves",
+     .help = "path tracing; composite (or isosurface) while the view moves",
      .ray = RayKind::light,
-     .seen = SeenValues::with_extinction,
+     .seen = VisibleValues::with_extinction,
      .has_second_axis = true,
      .in_section = ViewMode::average},
 });

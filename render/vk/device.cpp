@@ -107,7 +107,7 @@ vk::raii::Instance create_instance(const vk::raii::Context& context, const Windo
                                             .enabledExtensionCount = static_cast<std::uint32_t>(extensions.size()),
                                             .ppEnabledExtensionNames = extensions.data()}};
 } catch (const vk::ExtensionNotPresentError&) {
-    throw Error(ErrorCode::device, "Vulkan cannot show pictures in windows of this system", "renderer",
+    throw Error(ErrorCode::device, "Vulkan cannot present images in windows of this system", "renderer",
                 "install a graphics driver for this screen, or `render` without a window");
 } catch (const vk::IncompatibleDriverError&) {
     throw Error(ErrorCode::device, "no Vulkan driver was found", "renderer",
@@ -208,7 +208,7 @@ DeviceFacts facts_of(const vk::raii::PhysicalDevice& device, vk::SurfaceKHR surf
     need(chosen_family(device, {}).has_value(), "a compute queue");
     if (surface) {
         const bool shows = has_extension(device, VK_KHR_SWAPCHAIN_EXTENSION_NAME) && chosen_family(device, surface);
-        need(shows, "a queue that can show pictures in the window");
+        need(shows, "a queue that can present to the window");
     }
     note_missing_formats(device, facts.missing);
     return facts;
@@ -290,7 +290,7 @@ bool Device::accepts_work() const {
 }
 
 void Device::check(const char* doing) const {
-    if (lost_) throw_vulkan_error(doing, vk::DeviceLostError("a loss that was planted"));
+    if (lost_) throw_vulkan_error(doing, vk::DeviceLostError("a simulated loss"));
 }
 
 }  // namespace echolux::gpu

@@ -83,7 +83,7 @@ void check_bytes(const Device& device, const ImageShape& shape, const std::strin
 }
 
 vk::raii::Image create_image(const Device& device, const ImageShape& shape, const std::string& what) {
-    return reporting("making a texture", [&] {
+    return reporting("creating a texture", [&] {
         check_extent(device, shape, what);
         check_bytes(device, shape, what);
         return vk::raii::Image(device.logical(), creation(shape));

@@ -35,7 +35,7 @@ std::uint32_t memory_type(const Device& device, std::uint32_t allowed, vk::Memor
 
 vk::raii::Buffer create_exported_buffer(const Device& device, std::size_t bytes, vk::BufferUsageFlags usage) {
     const vk::ExternalMemoryBufferCreateInfo external{.handleTypes = exported_memory};
-    return reporting("making a shared buffer", [&] {
+    return reporting("creating a shared buffer", [&] {
         return vk::raii::Buffer(device.logical(),
                                 vk::BufferCreateInfo{.pNext = &external, .size = bytes, .usage = usage});
     });

@@ -88,7 +88,7 @@ void Bindings::set_image(std::uint32_t binding, vk::ImageView view, vk::Sampler 
 
 vk::raii::Pipeline compute_pipeline(const Device& device, const Bindings& bindings,
                                     std::span<const std::uint32_t> spirv, std::span<const std::int32_t> constants) {
-    return reporting("making a compute pipeline", [&] {
+    return reporting("creating a compute pipeline", [&] {
         // The module is only needed while the pipeline is created.
         const vk::raii::ShaderModule shader(device.logical(), {.codeSize = spirv.size_bytes(), .pCode = spirv.data()});
         std::vector<vk::SpecializationMapEntry> entries;
@@ -142,7 +142,7 @@ constexpr vk::PipelineColorBlendAttachmentState over{
 vk::raii::Pipeline triangle_pipeline(const Device& device, const Bindings& bindings, const TriangleShaders& shaders,
                                      std::span<const vk::VertexInputAttributeDescription> attributes,
                                      std::uint32_t vertex_bytes, vk::Format target) {
-    return reporting("making a graphics pipeline", [&] {
+    return reporting("creating a graphics pipeline", [&] {
         const vk::raii::ShaderModule vertex = create_module(device, shaders.vertex);
         const vk::raii::ShaderModule fragment = create_module(device, shaders.fragment);
         const std::array stages{vk::PipelineShaderStageCreateInfo{

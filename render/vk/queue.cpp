@@ -113,8 +113,8 @@ std::uint64_t Queue::submit(const Recording& record, const Chain& chain) {
 
 vk::Result Queue::present(vk::SwapchainKHR swapchain, std::uint32_t image, vk::Semaphore drawn) {
     const std::scoped_lock lock(submitting_);
-    device_.check("showing a picture");
-    return reporting("showing a picture", [&] {
+    device_.check("presenting a frame");
+    return reporting("presenting a frame", [&] {
         try {
             return queue_.presentKHR({.waitSemaphoreCount = 1,
                                       .pWaitSemaphores = &drawn,
@@ -175,8 +175,8 @@ Timeline::Timeline(const Device& device, Sharing sharing)
     : device_(device), semaphore_(create_semaphore(device, sharing)) {}
 
 std::uint64_t Timeline::value() const {
-    device_.check("asking a timeline");
-    return reporting("asking a timeline", [&] { return semaphore_.getCounterValue(); });
+    device_.check("reading a timeline");
+    return reporting("reading a timeline", [&] { return semaphore_.getCounterValue(); });
 }
 
 std::uint64_t Timeline::known_value() const noexcept {

@@ -10,7 +10,7 @@
 namespace echolux::gpu {
 
 // Keeps the host buffer until the copy is complete and its last reader is gone, even if the pixels are never read.
-struct ComingPixels::Transfer {
+struct PendingPixels::Transfer {
     Transfer(Queue& of, std::unique_ptr<HostBuffer> memory, std::shared_ptr<ReadBack::Spare> back_to)
         : queue(of), buffer(std::move(memory)), spare(std::move(back_to)) {}
     ~Transfer() {
@@ -31,7 +31,7 @@ struct ComingPixels::Transfer {
     std::uint64_t value = 0;  // of the queue's timeline, when the copy is complete
 };
 
-std::span<const std::byte> ComingPixels::wait() const {
+std::span<const std::byte> PendingPixels::wait() const {
     transfer_->queue.wait(transfer_->value);
     return transfer_->buffer->bytes().first(transfer_->bytes);
 }
@@ -54,10 +54,10 @@ std::unique_ptr<HostBuffer> ReadBack::buffer_of(std::size_t bytes) {
     return std::make_unique<HostBuffer>(device_, bytes, vk::BufferUsageFlagBits::eTransferDst);
 }
 
-ComingPixels ReadBack::begin(const DeviceImage& image, const Chain& chain) {
+PendingPixels ReadBack::begin(const DeviceImage& image, const Chain& chain) {
     const vk::Extent3D extent = image.shape().extent;
     const auto bytes = index(image.bytes_per_pixel()) * extent.width * extent.height * extent.depth;
-    const auto transfer = std::make_shared<ComingPixels::Transfer>(queue_, buffer_of(bytes), spare_);
+    const auto transfer = std::make_shared<PendingPixels::Transfer>(queue_, buffer_of(bytes), spare_);
     const auto copy = [&](const vk::raii::CommandBuffer& commands) {
         image.record_copy_to(commands, transfer->buffer->handle());
         const vk::MemoryBarrier2 to_host{.srcStageMask = vk::PipelineStageFlagBits2::eCopy,
@@ -69,7 +69,7 @@ ComingPixels ReadBack::begin(const DeviceImage& image, const Chain& chain) {
     transfer->bytes = bytes;
     transfer->value = queue_.submit(copy, chain);
     bytes_read_ += static_cast<std::int64_t>(bytes);
-    ComingPixels coming;
+    PendingPixels coming;
     coming.transfer_ = transfer;
     return coming;
 }

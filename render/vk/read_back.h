@@ -18,7 +18,7 @@
 namespace echolux::gpu {
 
 // Pixels being copied to the host. Must not outlive the queue.
-class ComingPixels {
+class PendingPixels {
   public:
     // Blocks until the pixels have arrived. The span is valid as long as this object or a copy of it exists.
     // Thread-safe. Throws Error{device}.
@@ -36,7 +36,7 @@ class ReadBack {
 
     // Submits a copy of an image to the host and returns without waiting. Pictures arrive row by row from the top,
     // volumes packed with the first axis fastest.
-    ComingPixels begin(const DeviceImage& image, const Chain& chain = {});
+    PendingPixels begin(const DeviceImage& image, const Chain& chain = {});
 
     // Copies an image to the host and waits for it. The span is valid until the next call.
     std::span<const std::byte> pixels(const DeviceImage& image, const Chain& chain = {});
@@ -48,7 +48,7 @@ class ReadBack {
     std::int64_t statistics_read() const { return statistics_read_; }  // bytes, not part of bytes_read()
 
   private:
-    friend struct ComingPixels::Transfer;
+    friend struct PendingPixels::Transfer;
 
     // Unused host buffers: allocating one takes longer than filling it.
     struct Spare {
@@ -61,7 +61,7 @@ class ReadBack {
     const Device& device_;
     Queue& queue_;
     std::shared_ptr<Spare> spare_ = std::make_shared<Spare>();
-    ComingPixels last_;  // last result of pixels()
+    PendingPixels last_;  // last result of pixels()
     std::atomic<std::int64_t> bytes_read_ = 0;
     std::int64_t statistics_read_ = 0;
 };

@@ -65,7 +65,7 @@ struct AreaLightFrame {
 };
 
 // Properties of the majorants.
-struct KnownFrame {
+struct MajorantFrame {
     float by_value_alone;  // 1: the extinction depends on the value alone
     float fault;           // a fault_... constant
     vec2 padding;
@@ -88,7 +88,7 @@ struct TraceFrame {
     float facet_alpha;        // of GGX
     float facet_albedo;       // mean
     float max_extinction;     // larger values are opaque too
-    KnownFrame known;
+    MajorantFrame known;
     AreaLightFrame lights[max_lights];
     vec4 albedo[albedo_steps / 4];  // of facets, see surface.h
     uint seed;

@@ -118,7 +118,7 @@ def matlab73(folder):
 HDF5 = {
     "links into other folders": external_link,
     "links beyond its folder": external_link_beside,
-    "has its voxels in other files": external_storage,
+    "stores its voxels in other files": external_storage,
     "is a view of other files": virtual_dataset,
     "links to itself": hdf5(link_to_itself),
     "claims more than it holds": hdf5(claims_more),

@@ -85,7 +85,7 @@ class BadScanFile(ProgramCase):
 
     def test_folder_suggests_its_scan(self):
         (self.folder / "recording").mkdir()
-        self.refuse("info", "recording", names=["recording", "holds no volume files"])
+        self.refuse("info", "recording", names=["recording", "contains no volume files"])
         write_scan(self.folder / "recording")
         for line in (["info", "recording"], ["reconstruct", "recording", "-o", "v.nrrd"]):
             self.refuse(*line, names=['did you mean "recording/scan.toml"?'])
@@ -259,7 +259,7 @@ class BadRequest(ProgramCase):
         self.refuse("info", "noise.bin", names=["noise.bin", "neither", "--guess"])
         self.refuse("reconstruct", "noise.bin", "-o", "v.nrrd", names=["noise.bin", "neither", "--guess"])
         self.refuse("reconstruct", "empty", "-o", "v.nrrd", names=["empty", "is a folder"])
-        self.refuse("info", "empty", names=["empty", "holds no volume files"])
+        self.refuse("info", "empty", names=["empty", "contains no volume files"])
         self.succeed("reconstruct", self.scan, "-o", "series/v0.nrrd")
         self.succeed("convert", "series/v0.nrrd", "series/v1.nrrd")
         self.assertRegex(self.succeed("info", "series").out, r"time points +2")
@@ -323,7 +323,7 @@ class BadVolume(ProgramCase):
     def test_surface_above_all_values(self):
         self.succeed("reconstruct", write_scan(self.folder), "-o", "v.nrrd")
         render = ["render", "v.nrrd", "-o", "p.png", "--size", "16x16", "--mode", "isosurface", "--isovalue"]
-        self.assertIn("no surface is seen", self.succeed(*render, 4000).err)
+        self.assertIn("no surface is visible", self.succeed(*render, 4000).err)
         self.assertNotIn("no surface", self.succeed(*render, 10).err)
 
     def test_movie_without_pictures(self):

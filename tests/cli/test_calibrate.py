@@ -156,7 +156,7 @@ class Calibrate(ProgramCase):
         names = [f"m{share}/scan.toml" for share in reversed(shares)]
         printed = self.succeed("calibrate", "rolloff", *names, "--background", "bg/scan.toml", "--attenuation-db", 30,
                                "-o", "table.csv", "--plot", "rolloff.png", "--set", "calibration.depth_pitch_um=4").out
-        self.assertIn("less than 6 dB are lost", printed)
+        self.assertIn("roll-off below 6 dB", printed)
         table = np.genfromtxt(self.folder / "table.csv", delimiter=",", names=True)
         bins = np.array(shares) * N / 2
         np.testing.assert_allclose(table["depth_bin"], bins, atol=0.02)
@@ -214,7 +214,7 @@ class Calibrate(ProgramCase):
             written(name, share)
         rolloff = ["calibrate", "rolloff", "--background", "bg/scan.toml", "a/scan.toml"]
         out = self.succeed(*rolloff, "b/scan.toml", "c/scan.toml").out
-        self.assertRegex(out, r"6 dB are lost at [\d.]+ bins \(extrapolated; deepest mirror at 115\.2 bins\)")
+        self.assertRegex(out, r"6 dB roll-off at [\d.]+ bins \(extrapolated; deepest mirror at 115\.2 bins\)")
         self.assertNotIn("extrapolated", self.succeed(*rolloff, "c/scan.toml", "deep/scan.toml").out)
         near = self.succeed(*rolloff, "near/scan.toml").out
         self.assertIn("a tenth of the range apart", near)
@@ -259,7 +259,7 @@ class Calibrate(ProgramCase):
         self.assertRegex(warned, r"m0\.5/scan\.toml: its peak at bin 128\.0 lies 14\.0 dB below the fall-off of the others")
         self.assertIn("without it: 6 dB are not lost within the range", warned)
         without = self.succeed(*rolloff, "--leave-out-outliers")
-        self.assertIn("less than 6 dB are lost", without.out)
+        self.assertIn("roll-off below 6 dB", without.out)
         self.assertIn("; it is left out of the fit", without.err)
         self.write("m0.03", linear_mirror(0.03))
         self.refuse("calibrate", "rolloff", "m0.03/scan.toml", "--background", "bg/scan.toml", "--depths", "20:9",
@@ -324,14 +324,14 @@ class Calibrate(ProgramCase):
         self.refuse(*dispersion, "3", names=["--region"])
         self.refuse(*dispersion, "0:99,20:90", names=["--region", "A-scans 0:99", "0:60"], lines=None)
         self.refuse(*dispersion, "0:9,200:300", names=["--region", "depth rows 200:300", "0:256"], lines=None)
-        self.refuse("calibrate", "dispersion", "still/scan.toml", names=["nothing but zeros"], lines=None)
-        self.refuse(*dispersion, "0:,100:110", names=["100:110", "no room for a blur"], lines=None)
-        self.refuse(*dispersion, "0:,150:200", names=["150:200", "nothing but noise"], lines=None)
+        self.refuse("calibrate", "dispersion", "still/scan.toml", names=["all zero"], lines=None)
+        self.refuse(*dispersion, "0:,100:110", names=["100:110", "too few to measure a blur"], lines=None)
+        self.refuse(*dispersion, "0:,150:200", names=["150:200", "only noise"], lines=None)
         noise = ["calibrate", "dispersion", "empty/scan.toml", "--backend", "cpu"]
         self.refuse(*noise, names=["empty/scan.toml", "no reflector", "--region"], lines=None)
         blurred = ["calibrate", "dispersion", "blurred/scan.toml", "--backend", "cpu", "--set", "recipe.background=none"]
         self.write("blurred", linear_mirror(0.3, lines=8, phase=60 * np.linspace(-1, 1, N) ** 2))
-        self.refuse(*blurred, "--range", 55, names=["end of the range", "--range"], lines=None)
+        self.refuse(*blurred, "--range", 55, names=["limit of the range", "--range"], lines=None)
         self.refuse(*blurred, "--range", 15, names=["no reflector", "--range"], lines=None)
         self.assertAlmostEqual(numbers(self.succeed(*blurred).out)["a2_rad"], 60, delta=0.3)
         for bad in ("nan", "inf", "0", "-3"):

@@ -129,7 +129,7 @@ class Convert(ProgramCase):
         (self.folder / "mine.zarr").mkdir()
         (self.folder / "mine.zarr" / "thesis.tex").write_text("years of work")
         self.refuse("convert", "in.npy", "mine.zarr", names=["mine.zarr", "already exists"])
-        self.refuse("convert", "in.npy", "in.npy", names=["in.npy", "is an input"])
+        self.refuse("convert", "in.npy", "in.npy", names=["in.npy", "would overwrite an input"])
         self.refuse("convert", "in.npy", "out.vtk", names=["out.vtk", "does not end in the name of a volume format", ".ome.zarr"])
         self.refuse("convert", "none.nrrd", "out.nrrd", names=["none.nrrd", "does not exist"])
         self.refuse("convert", "in.npy", "out.nrrd", "--time", "2:4", names=["--time", "0 to 2"])

@@ -96,9 +96,9 @@ class Flow(ProgramCase):
             (["single.nrrd"], ["single B-scan", "angle"]),
             (["two.nrrd"], ["two B-scans", "noise"]),
             (["structure.nrrd"], ["velocities in mm/s", "echolux reconstruct"]),
-            (["nothing.nrrd"], ["moves faster than noise"]),
+            (["nothing.nrrd"], ["no flow above the noise"]),
             (["noise.nrrd", "--through", "16,6,32"], []),
-            (["v.nrrd", "--through", "2,6,5"], ["--through", "moves faster than noise"]),
+            (["v.nrrd", "--through", "2,6,5"], ["--through", "no flow above the noise"]),
             (["v.nrrd", "--through", "200,6,5"], ["--through", "outside"]),
             (["v.nrrd", "--through", "2,6"], ["--through", "A,B,ROW"]),
             (["v.nrrd", "--structure", "single.nrrd"], ["single.nrrd", "another size"]),
@@ -113,7 +113,7 @@ class Flow(ProgramCase):
         self.beats(8)
         short = json.loads(self.succeed("flow", "v_*.nrrd", "--step", "0.1", "--json").out)
         self.assertIsNone(short["heart_rate_hz"])
-        self.assertIn("no two beats", short["no_heart_rate"])
+        self.assertIn("cannot contain two beats", short["no_heart_rate"])
         unknown = json.loads(self.succeed("flow", "v_*.nrrd", "--json").out)
         self.assertIn("do not say when", unknown["no_heart_rate"])
 

@@ -84,11 +84,11 @@ class HostileFiles(ProgramCase):
         place = self.folder / "given"
         place.mkdir()
         path = hostile.header("nhdr", "../outside/secret.raw")(place)
-        refused = self.refuse("convert", path, "-o", "out.nrrd", names=["outside of its folder", "--data-folder"], lines=None)
+        refused = self.refuse("convert", path, "-o", "out.nrrd", names=["outside its folder", "--data-folder"], lines=None)
         self.assertIn(str(self.folder / "outside"), refused.err)
         self.succeed("convert", path, "-o", "out.nrrd", "--data-folder", self.folder / "outside")
         self.succeed("convert", path, "-o", "again.nrrd", environment={"ECHOLUX_DATA_FOLDERS": f"/nowhere:{self.folder / 'outside'}"})
-        self.refuse("convert", path, "-o", "third.nrrd", "--data-folder", "/nowhere", names=["outside of its folder"], lines=None)
+        self.refuse("convert", path, "-o", "third.nrrd", "--data-folder", "/nowhere", names=["outside its folder"], lines=None)
 
     def test_headers_read_neighbouring_files(self):
         place = self.folder / "given"

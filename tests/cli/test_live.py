@@ -74,7 +74,7 @@ class Record(ProgramCase):
         slow = [word.replace("2000", "5") for word in SMALL]
         finished = self.run_program("record", *slow, "--seconds", 0.3, "-o", "rec/scan.toml")
         self.assertEqual(finished.code, 1, finished)
-        self.assertIn("no block was recorded: no file is left", finished.err)
+        self.assertIn("no block was recorded: no file was kept", finished.err)
         self.assertEqual(self.files(), [])
 
     def test_rejects_meaningless_options(self):

@@ -41,7 +41,7 @@ class Settings(ProgramCase):
             np.savetxt(self.folder / "w.csv", nm * scale)
             write_scan(self.folder, calibration={"wavelengths": "w.csv"}, recipe={"resample": "linear"})
             done = self.succeed("reconstruct", "scan.toml", "-o", "v.nrrd")
-            self.assertEqual("taken as" in done.err, scale != 1, done)
+            self.assertEqual("interpreted as" in done.err, scale != 1, done)
             pitches.append(re.search(r"depth pitch +([\d.]+) um", self.succeed("info", "v.nrrd").out)[1])
         self.assertEqual(len(set(pitches)), 1)
 

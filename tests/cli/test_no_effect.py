@@ -34,7 +34,7 @@ class NoEffect(ProgramCase):
     def test_unknown_quantities_are_reported(self):
         one = np.random.default_rng(1).exponential(1, (16, 96))
         write_nrrd(self.folder / "unknown.nrrd", np.stack([one * (1 + 0.01 * i) for i in range(12)]), quantity="", unit="")
-        self.warned("does not say what its voxels hold", "register", "unknown.nrrd", "-o", "r.nrrd")
+        self.warned("does not state the meaning of its voxels", "register", "unknown.nrrd", "-o", "r.nrrd")
 
     def test_slow_settings_of_view(self):
         render = ["render", "v.nrrd", "-o", "p.png", "--size", "32x32", "--overwrite"]
@@ -50,8 +50,8 @@ class NoEffect(ProgramCase):
         self.warned("plane_offset_um is 5000", *render, "--show", "slice", "--plane-offset", "5000")
         self.warned("top_um is 5000", *render, "--top", "5000")
         self.refuse(*render, "--top", "20", "--bottom", "10", lines=None, names=["top_um", "not above the bottom"])
-        self.assertNotIn("nothing is seen", self.succeed(*render, "--show", "slice").err)
-        self.assertNotIn("nothing is seen", self.succeed(*render, "--top", "1").err)
+        self.assertNotIn("nothing is visible", self.succeed(*render, "--show", "slice").err)
+        self.assertNotIn("nothing is visible", self.succeed(*render, "--top", "1").err)
 
     def test_slow_missing_files_and_sources(self):
         for command in (["render", "gone", "-o", "p.png"], ["info", "gone"], ["reconstruct", "gone", "-o", "v2.nrrd"]):

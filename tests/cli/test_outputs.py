@@ -54,7 +54,7 @@ class AllOutputs(commands.PreparedCase):
         for name in ("link.nrrd", "hard.mha", "sim/../v.nrrd", "./v.nrrd"):
             with self.subTest(name=name):
                 (self.folder / "sim").mkdir(exist_ok=True)
-                self.refused(["convert", "v.nrrd", "-o", name, "--overwrite"], "is an input")
+                self.refused(["convert", "v.nrrd", "-o", name, "--overwrite"], "would overwrite an input")
 
     def test_foreign_files_are_kept(self):
         for case, option, name, _ in self.each_output():
@@ -135,7 +135,7 @@ class Recordings(ProgramCase):
     def test_folder_must_exist(self):
         """Writing to an empty mount point would fill the root disk."""
         for name in ("rec/scan.toml", "not/there/scan.toml"):
-            self.refuse(*self.RECORD, "-o", name, names=["there is no folder", "mount the disk"])
+            self.refuse(*self.RECORD, "-o", name, names=["there is no folder", "mount its disk"])
 
     def test_existing_files_are_refused_before_source_starts(self):
         (self.folder / "scan.raw").write_bytes(FOREIGN)

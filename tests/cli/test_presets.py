@@ -60,7 +60,7 @@ class OwnFiles(ProgramCase):
         self.assertEqual(listed["mine"], str(good))
         self.assertEqual(listed["magma"], f"{over}, in place of the shipped one")
         self.assertIn(f'{bad} line 2, transfer.colors: unknown key (did you mean "transfer.colours"?)', lines)
-        self.assertIn(f"{scene}, tubes.radius: has 2 numbers for 1 (give one for all, or one for each)", lines)
+        self.assertIn(f"{scene}, tubes.radius: has 2 numbers for 1 (specify one for all, or one for each)", lines)
         self.refuse("info", "--presets", "--recipes", names=["--presets"], lines=None)
 
     def test_recipes_are_found_by_name_and_listed(self):

@@ -58,7 +58,7 @@ class Register(ProgramCase):
         self.put("b.npy", moved)
         ranges = ["--axial-range", 10, "--lateral-range", 10, "--row-range", 6]
         finished = self.succeed("register", "a.npy", "b.npy", "-o", "mean.nrrd", "--table", "shifts.csv", *ranges)
-        self.assertIn("of 48 B-scans have a place", finished.out)
+        self.assertIn("of 48 B-scans registered", finished.out)
         self.assertIn("motion of the reference itself stays", finished.out)
         rows = self.rows("shifts.csv")
         self.assertEqual(len(rows), 2 * B_SCANS)

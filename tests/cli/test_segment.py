@@ -133,7 +133,7 @@ class Segment(ProgramCase):
     def test_rejects_noise(self):
         db, _ = speckled([0], np.zeros((0, 8, 40)), 200, seed=6)
         write_nrrd(self.folder / "noise.nrrd", db)
-        self.refuse("segment", "noise.nrrd", "-o", "s.nrrd", names=["nothing stands out"], lines=None)
+        self.refuse("segment", "noise.nrrd", "-o", "s.nrrd", names=["no signal exceeds the noise"], lines=None)
 
     def test_rejects_invalid_input(self):
         boundaries = np.stack([np.full((4, 16), 20.5), np.full((4, 16), 40.5)])
@@ -150,7 +150,7 @@ class Segment(ProgramCase):
                     lines=None)
         self.refuse(*layers, "--en-face", "e.nrrd", "--between", "1", names=["--between"])
         self.refuse(*layers, "-o", "s.nrrd", "--polarity", "1,1", names=["layers.polarity"], lines=None)
-        self.refuse("segment", "unknown.nrrd", "-o", "s.nrrd", names=["does not know", "layers.row_um"], lines=None)
+        self.refuse("segment", "unknown.nrrd", "-o", "s.nrrd", names=["depth pitch of the volume is unknown", "layers.row_um"], lines=None)
         self.refuse(*layers, "-o", "s.nrrd", "--count", "2", "--min", "80", names=["no depths fit"], lines=None)
 
     def test_voxel_quantity_is_decided_or_stated(self):
@@ -166,7 +166,7 @@ class Segment(ProgramCase):
             self.assertEqual(told["method"], "surface")
             self.assertAlmostEqual(told["looks"], 12, delta=3)
         told = self.succeed("segment", "db.nrrd", *search[:-2], "--overwrite")
-        self.assertIn("voxels are taken as db", told.out + told.err)
+        self.assertIn("assuming that voxels hold db", told.out + told.err)
         self.refuse("segment", "db.nrrd", *search[:-2], "--overwrite", "--stored-as", "decibel", names=["--stored-as", "db"])
         self.refuse("segment", "linear.nrrd", *search[:-2], "--overwrite", "--stored-as", "log", names=["8 and 16 bits"],
                     lines=None)

@@ -95,7 +95,7 @@ class Serve(ProgramCase):
         still = "window.echolux && echolux.video.last && echolux.video.last.isStill && echolux.video.last.picture"
         page.until(still)
         self.assertNotIn("token", page.value("location.href"))
-        self.assertEqual(page.value("document.getElementById('state').textContent"), "you are in control")
+        self.assertEqual(page.value("document.getElementById('state').textContent"), "you have control")
         self.assertEqual(page.value("echolux.video.canvas.width"), 1280)
 
         # At rest, the page shows the same still that any other client receives, bit for bit.

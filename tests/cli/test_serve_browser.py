@@ -184,7 +184,7 @@ class SlowServeInABrowser(ProgramCase):
         one.until("!document.getElementById('asked').hidden")
         one.press("give")
         other.until("echolux.connection.steers")
-        one.until("!echolux.connection.steers && document.getElementById('state').textContent.startsWith('watching')")
+        one.until("!echolux.connection.steers && document.getElementById('state').textContent.startsWith('view only')")
         one.press("steer")
         other.until("!document.getElementById('asked').hidden")
         other.press("keep")

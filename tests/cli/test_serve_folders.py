@@ -114,7 +114,7 @@ class ServeFolders(ProgramCase):
             answer = self.call(stream, "open", source=source)
             self.assertIn("cannot be opened remotely", json.dumps(answer.get("error")), source)
         self.assertIn("plugins cannot", json.dumps(self.call(stream, "open", source="plugin:./lib.so")["error"]))
-        self.assertIn("not a name", json.dumps(self.call(stream, "open", source="shm:../../etc/passwd")["error"]))
+        self.assertIn("not a valid ring name", json.dumps(self.call(stream, "open", source="shm:../../etc/passwd")["error"]))
         name = f"echolux-test-{os.getpid()}"
         with push.Producer(f"shm:{name}", samples=256, a_scans=12, b_scans=4, sample_format="u16", line_rate_hz=1e4, block_b_scans=4) as out:
             ends = threading.Event()

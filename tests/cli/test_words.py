@@ -96,7 +96,7 @@ class Refusals(ProgramCase):
     def test_missing_size_and_one_of_zero(self):
         for samples in [None, 0]:
             scan = write_scan(self.folder, scan={"samples": samples})
-            self.assertIn("scan.samples: is missing or 0 (give a number of at least 1)", self.told("info", scan))
+            self.assertIn("scan.samples: is missing or 0 (set it to at least 1)", self.told("info", scan))
 
     def test_wrong_number_of_samples(self):
         self.assertIn("which fits scan.samples = 256 instead of 512", self.reconstruct("--set", "scan.samples=512"))

@@ -101,7 +101,7 @@ TEST_F(ExactTransformOnGpu, FewCodesAreOffByOne) {
     EXPECT_LE(static_cast<double>(different), 0.04 * static_cast<double>(cpu.size()));
 }
 
-// More lines than one product takes, and no multiple of that.
+// More lines than one product takes, and not a multiple of that.
 TEST_F(ExactTransformOnGpu, LineHasSameBitsAtAnyPlace) {
     spec.recipe.background = Background::none;
     std::vector<std::uint16_t> spectra = moving_reflectors(samples, 1);

@@ -128,9 +128,9 @@ TEST_F(PoisonedContext, DISABLED_SharedSlots) {
     LivePipeline path(spec, on_gpu, {}, options);
     const PinnedSpectra spectra(spec, 0);
     feed(path, spec, spectra, 0);
-    EXPECT_EQ(writer->settle(std::chrono::seconds(10)), SlotWriter::Settled::done);
+    EXPECT_EQ(writer->settle(std::chrono::seconds(10)), SlotWriter::SettleResult::done);
     poison();
-    EXPECT_EQ(writer->settle({}), SlotWriter::Settled::dead);
+    EXPECT_EQ(writer->settle({}), SlotWriter::SettleResult::dead);
 }
 
 }  // namespace

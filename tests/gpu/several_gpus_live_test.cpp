@@ -180,7 +180,7 @@ TEST_F(SeveralGpusLive, ExcludesDeviceLostDuringVolume) {
         ASSERT_EQ(read.stamp.volume, volume);
         EXPECT_EQ(read.voxels, voxels_in_memory(spec, spectra.samples, on_gpu));
     }
-    EXPECT_THAT(path.feeder.describe(), HasSubstr("is left out: lost"));
+    EXPECT_THAT(path.feeder.describe(), HasSubstr("is not used: lost"));
 }
 
 // Filters run on the display's GPU, regardless of the GPU that reconstructs.

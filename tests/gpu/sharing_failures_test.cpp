@@ -30,7 +30,7 @@ class Failing : public SlotWriter {
     void publish(std::size_t slot, std::uint64_t value, std::int64_t first, std::int64_t end) override {
         slots_->publish(slot, value, first, end);
     }
-    Settled settle(std::chrono::milliseconds timeout) noexcept override { return slots_->settle(timeout); }
+    SettleResult settle(std::chrono::milliseconds timeout) noexcept override { return slots_->settle(timeout); }
     void release_readers(std::uint64_t value) noexcept override { slots_->release_readers(value); }
 
   private:

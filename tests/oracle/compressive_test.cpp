@@ -305,7 +305,7 @@ TEST_F(Compressive, ImpossibleSettingsAreRefusedWithReason) {
             EXPECT_NE(error.line().find(text), std::string::npos) << error.line();
         }
     };
-    refused("uses no sample", [](auto& spec) { spec.calibration.mask.assign(n, 0.0); });
+    refused("selects no sample", [](auto& spec) { spec.calibration.mask.assign(n, 0.0); });
     refused("calibration.mask", [](auto& spec) { spec.calibration.mask.assign(n, 0.5); });
     refused("compressive.mask", [](auto& spec) { spec.compressive.mask = SensingMask::file; });
     refused("calibration.background", [](auto& spec) { spec.calibration.background.clear(); });

@@ -187,7 +187,7 @@ TEST_F(DispersionSearched, StaysWithinRange) {
     const DispersionResult result = found(spectra, 8, search);
     EXPECT_LE(std::abs(result.a2_rad), 20);
     EXPECT_LE(std::abs(result.a3_rad), 20);
-    EXPECT_THAT(doubt_about(result, 20), testing::HasSubstr("end of the range"));
+    EXPECT_THAT(doubt_about(result, 20), testing::HasSubstr("limit of the range"));
     EXPECT_EQ(doubt_about(found(spectra, 8), 80), "");
 }
 
@@ -238,7 +238,7 @@ TEST_F(DispersionSearched, WrongKMapRaisesDoubt) {
     const DispersionResult wrong = searched();
     ASSERT_TRUE(wrong.a2_of_halves_rad);
     EXPECT_GT(std::abs((*wrong.a2_of_halves_rad)[1]), 2 * std::abs((*wrong.a2_of_halves_rad)[0]));
-    EXPECT_THAT(doubt_about(wrong, 80), testing::HasSubstr("farther depths"));
+    EXPECT_THAT(doubt_about(wrong, 80), testing::HasSubstr("deeper half"));
     spec.calibration.k_positions.clear();
     EXPECT_EQ(doubt_about(searched(), 80), "");
 }

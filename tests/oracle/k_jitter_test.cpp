@@ -270,7 +270,7 @@ TEST_F(KJitterTest, RejectsInvalidJitter) {
                       .find(key + "holds " + std::to_string(rows) + (rows == 1 ? " row" : " rows") + ", expected 6, "),
                   0U);
     }
-    EXPECT_EQ(refusal(rows_of(std::vector<double>(97, 1.0))).find(key + "holds half a row"), 0U);
+    EXPECT_EQ(refusal(rows_of(std::vector<double>(97, 1.0))).find(key + "contains half a row"), 0U);
     const std::string of_row = key + "row 3 (counted from 0)";
     EXPECT_EQ(refusal(one_row(std::nan(""), 1)).find(of_row), 0U);
     EXPECT_EQ(refusal(one_row(0, std::nan(""))).find(of_row), 0U);

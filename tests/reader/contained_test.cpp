@@ -99,7 +99,7 @@ TEST_P(Failing, IsOneErrorInTime) {
 INSTANTIATE_TEST_SUITE_P(
     , Failing,
     testing::Values(std::pair("crash", "crashed"), std::pair("overflow its stack", "crashed"),
-                    std::pair("divide by nothing", "crashed"), std::pair("end", "ended without a word"),
+                    std::pair("divide by nothing", "crashed"), std::pair("end", "exited without a response"),
                     std::pair("hang", "within 2 s"), std::pair("hang without its alarm", "within 2 s"),
                     std::pair("take all memory", "more than 128 MiB"), std::pair("say nonsense", "damaged"),
                     std::pair("say a header of nonsense", "damaged"),
@@ -185,9 +185,9 @@ TEST_P(Fickle, IsRejectedIfSuccessorDiffers) {
     const auto reader = opened("change its mind");
     ASSERT_EQ(reader->levels().size(), 2);
     EXPECT_EQ(reader->read(0, {0, 50}).size(), 1600);
-    EXPECT_THAT(error_of([&] { reader->read(1, {0, 50}); }).line, HasSubstr("ended without a word"));
+    EXPECT_THAT(error_of([&] { reader->read(1, {0, 50}); }).line, HasSubstr("exited without a response"));
     EXPECT_EQ(reader->read(0, {0, 50}).size(), 1600) << "the same again";
-    EXPECT_THAT(error_of([&] { reader->read(1, {0, 50}); }).line, HasSubstr("ended without a word"));
+    EXPECT_THAT(error_of([&] { reader->read(1, {0, 50}); }).line, HasSubstr("exited without a response"));
     says(GetParam());
     EXPECT_THAT(error_of([&] { reader->read(0, {0, 50}); }).line, HasSubstr("has changed since it was opened"));
 }
@@ -198,7 +198,7 @@ INSTANTIATE_TEST_SUITE_P(, Fickle,
 
 TEST_F(Contained, RejectsLevelsOfDifferentTypes) {
     std::ofstream(file()) << "8 4 100 0 3 4 2 50 5 3";
-    EXPECT_THAT(error_of([&] { opened("change its mind"); }).line, HasSubstr("said nonsense"));
+    EXPECT_THAT(error_of([&] { opened("change its mind"); }).line, HasSubstr("returned an invalid response"));
 }
 
 // Otherwise starting in a folder of someone else would run a program from there.
@@ -210,7 +210,7 @@ TEST_F(Contained, NeverStartsProgramOfCurrentFolder) {
     for (const char* file : {"", "program", "./library.so", "lib/library.so"}) {
         const auto caught = error_of([&] { reader_program_for(file); });
         EXPECT_EQ(caught.code, ErrorCode::device) << file;
-        EXPECT_THAT(caught.line, HasSubstr("where this program lies cannot be told"));
+        EXPECT_THAT(caught.line, HasSubstr("cannot determine the path of this program"));
     }
     EXPECT_EQ(reader_program_for(folder_ / "program"), folder_ / "echolux-reader");
     const std::filesystem::path own = std::filesystem::read_symlink("/proc/self/exe").parent_path();
@@ -268,7 +268,7 @@ TEST_F(Contained, MissingProgramIsError) {
     EXPECT_EQ(caught.code, ErrorCode::device);
     EXPECT_THAT(caught.line, HasSubstr("cannot be started"));
     setenv("ECHOLUX_READER", "/bin/false", 1);
-    EXPECT_THAT(error_of([&] { opened(""); }).line, HasSubstr("ended without a word"));
+    EXPECT_THAT(error_of([&] { opened(""); }).line, HasSubstr("exited without a response"));
 }
 
 TEST_F(Contained, OpensOnlyRegularFiles) {

@@ -163,7 +163,7 @@ TEST(Annotations, FlowHasSeparateColourBar) {
     const VolumeGrid grid = cube();
     const TransferFunction function = transfer_function(view, grid, {0, 40});
     const Sheet sheet = annotations_of(view, grid, function, FlowScale{10, "mm/s"});
-    EXPECT_THAT(texts_of(sheet), testing::ElementsAre("flow in mm/s, + away", "-10", "-5", "0", "5", "10"));
+    EXPECT_THAT(texts_of(sheet), testing::ElementsAre("flow in mm/s, + away from probe", "-10", "-5", "0", "5", "10"));
     EXPECT_GT(sheet.labels()[1].at.y, sheet.labels()[5].at.y);
     const std::vector<glm::vec3> colours = colours_between(sheet, 0, 500);
     ASSERT_GT(colours.size(), 200u);
@@ -172,7 +172,8 @@ TEST(Annotations, FlowHasSeparateColourBar) {
     EXPECT_LT(glm::length(colours[colours.size() / 2]), 0.5F * glm::length(colours.back()));  // dark between
     view.mode = ViewMode::composite;
     const Sheet both = annotations_of(view, grid, function, FlowScale{10, ""});
-    EXPECT_THAT(texts_of(both), testing::IsSupersetOf({"dB above noise floor", "40", "flow, + away", "-10"}));
+    EXPECT_THAT(texts_of(both),
+                testing::IsSupersetOf({"dB above noise floor", "40", "flow, + away from probe", "-10"}));
     const Sheet angiogram = annotations_of(view, grid, function, {{.range = 10, .unit = "dB", .has_sign = false}});
     EXPECT_THAT(texts_of(angiogram), testing::IsSupersetOf({"flow in dB", "0", "10"}));
     EXPECT_THAT(texts_of(angiogram), testing::Not(testing::Contains("-10")));
@@ -369,7 +370,7 @@ class Regions : public testing::Test {
     gpu::Queue queue_{device_};
     gpu::ReadBack read_back_{device_, queue_};
     Annotator annotator_{device_};
-    DrawnSheet drawn_{device_};
+    SheetBuffers drawn_{device_};
 };
 
 TEST_F(Regions, EqualPartsOfWholePicture) {

@@ -68,8 +68,8 @@ class Denoised : public Traced {
         return renderer().render(view_);
     }
 
-    FollowedPicture followed(double& now_s, int* updates = nullptr) {
-        FollowedPicture shown = renderer().follow(view_, now_s);
+    PanePicture followed(double& now_s, int* updates = nullptr) {
+        PanePicture shown = renderer().follow(view_, now_s);
         for (int i = 0; i < 1000 && !shown.is_final; ++i) {
             shown = renderer().follow(view_, now_s += .1);
             renderer().wait(shown.drawing);
@@ -121,7 +121,7 @@ TEST_F(Denoised, PicturesEndAtNoiseTarget) {
     view_.noise_target = 6;
     const auto picture = [&](std::int64_t seed) {
         view_.seed = seed;
-        const FollowedPicture shown = followed(now_s);
+        const PanePicture shown = followed(now_s);
         EXPECT_LT(shown.passes, 200);
         EXPECT_GE(shown.passes, 16);
         return renderer().read(shown.drawing);
@@ -143,7 +143,7 @@ TEST_F(Denoised, TilesEqualWholePicture) {
     view_.zoom = 20;
     view_.paths = 2;
     double now_s = 10;
-    const FollowedPicture whole = followed(now_s);
+    const PanePicture whole = followed(now_s);
     EXPECT_EQ(renderer().render(view_).pixels, renderer().read(whole.drawing).pixels);
 }
 
@@ -154,7 +154,7 @@ TEST_F(Denoised, SlowChangedExposureAndToneKeepPaths) {
     view_.paths = 4;
     double now_s = 10;
     const auto expect_kept = [&](const char* what) {
-        const FollowedPicture shown = renderer().follow(view_, now_s += .001);
+        const PanePicture shown = renderer().follow(view_, now_s += .001);
         renderer().wait(shown.drawing);
         EXPECT_EQ(shown.passes, 4) << what;
         EXPECT_TRUE(shown.is_final) << what;
@@ -226,7 +226,7 @@ TEST_F(Denoised, SlowPassesAreShownOneByOne) {
         view_.seed = seed;
         std::set<std::int64_t> passes;
         double now_s = 10;
-        FollowedPicture shown = renderer().follow(view_, now_s);
+        PanePicture shown = renderer().follow(view_, now_s);
         for (TestTimeout timeout; timeout.lasts() && !shown.is_final;) {
             renderer().wait(shown.drawing);
             passes.insert(shown.passes);
@@ -246,7 +246,7 @@ TEST_F(Denoised, WindowPicturesCrossFade) {
     view_.cross_fade_s = .1;
     double now_s = 10;
     const auto seen = [&](double step_s, bool is_final) {
-        const FollowedPicture shown = renderer().follow(view_, now_s += step_s);
+        const PanePicture shown = renderer().follow(view_, now_s += step_s);
         renderer().wait(shown.drawing);
         EXPECT_EQ(shown.is_final, is_final) << now_s;
         return renderer().read(shown.drawing).pixels;
@@ -305,7 +305,7 @@ TEST_F(Slots, IncompleteVolumesAreRayCast) {
     view.frame_ms = 1000;
     const auto at_rest = [&](std::size_t pane) {
         double now_s = 10;
-        FollowedPicture picture;
+        PanePicture picture;
         for (TestTimeout timeout; timeout.lasts() && !picture.is_final;) {
             picture = with_next_signal(
                 {.newest = {0, 1, 6}, .previous = {}, .wait = written_, .signal = 0}, read_,
@@ -349,7 +349,7 @@ class TracedSwaps : public Slots {
             write(is_blue, codes[is_blue]);
             const std::uint64_t serial = written_;
             for (std::int64_t looks = 0; looks <= 1 + i % 3; ++looks) {
-                const FollowedPicture shown = with_next_signal(
+                const PanePicture shown = with_next_signal(
                     {.newest = {is_blue, serial, grid_.b_scans}, .previous = {}, .wait = written_, .signal = 0}, read_,
                     [&](const DisplayedSlots& slots) { return renderer().follow(view, now_s += .1, 0, slots); });
                 renderer().wait(shown.drawing);

@@ -43,7 +43,7 @@ class Fireflies : public Traced {
     }
 
     std::int64_t taken_out() {
-        FollowedPicture shown;
+        PanePicture shown;
         double now_s = 10;
         for (TestTimeout timeout; timeout.lasts() && !shown.is_final;) {
             shown = renderer().follow(view_, now_s += .1);

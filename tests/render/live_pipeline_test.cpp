@@ -131,7 +131,7 @@ TEST_F(Path, FollowsNewestVolume) {
         ASSERT_TRUE(feed(volume));
         EXPECT_EQ(path_->display.shown()->stamp.volume, volume);
         for (const std::size_t pane : {0, 1}) {
-            FollowedVolume followed;
+            PaneContent followed;
             for (TestTimeout timeout; timeout.lasts() && !followed.picture.is_final;) {
                 followed = path_->display.follow(view, now_s += 0.1, pane).value();
                 EXPECT_EQ(followed.stamp.volume, volume);

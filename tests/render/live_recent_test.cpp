@@ -63,10 +63,10 @@ TEST_F(LiveRecent, OneLineReportsNumberOrReason) {
     const auto line = [](std::size_t kept, std::int64_t keep_bytes, const std::string& why_none = "") {
         return recent_line({.remark = {}, .kept = kept, .slot_bytes = 250'000'000}, keep_bytes, why_none);
     };
-    EXPECT_EQ(line(6, 2'000'000'000), "the last 6 volumes are kept in 1.5 GB of memory");
+    EXPECT_EQ(line(6, 2'000'000'000), "keeping the last 6 volumes in 1.5 GB of memory");
     EXPECT_THAT(line(0, 200'000'000), AllOf(HasSubstr("one takes 0.25 GB"), HasSubstr("raise `source.keep_gb`")));
-    EXPECT_THAT(line(0, 250'000'000), AllOf(HasSubstr("not as much memory is free"), Not(HasSubstr("keep_gb"))));
-    EXPECT_EQ(line(0, 200'000'000, "lost"), "no volumes are kept: lost");
+    EXPECT_THAT(line(0, 250'000'000), AllOf(HasSubstr("not enough memory is free"), Not(HasSubstr("keep_gb"))));
+    EXPECT_EQ(line(0, 200'000'000, "lost"), "cannot keep volumes: lost");
     make(10);
     EXPECT_THAT(told(), HasSubstr("raise `source.keep_gb`"));
     EXPECT_EQ(path_->display.kept().max_volumes, 0);
@@ -82,7 +82,7 @@ TEST_F(LiveRecent, UsesNewSlotsIfNoneCanBeKept) {
     submissions_ = 2;  // the first creates slots, the second those for kept volumes
     EXPECT_TRUE(path_->feeder.take_change(SwapPoint::between_volumes));
     EXPECT_EQ(path_->feeder.grid().depth, 20);
-    EXPECT_THAT(told(), AllOf(HasSubstr("no volumes are kept: "), HasSubstr("those of another shape are gone")));
+    EXPECT_THAT(told(), AllOf(HasSubstr("cannot keep volumes: "), HasSubstr("volumes of another size were discarded")));
     EXPECT_EQ(path_->display.kept().max_volumes, 0);
     EXPECT_TRUE(feed(2)) << "who feeds needs no device that draws";
 }

@@ -145,7 +145,7 @@ TEST_F(LiveRunning, LostDisplayEndsPicturesButNotSession) {
     AWAIT(seen >= 0);
     lost_ = true;
     AWAIT(loop.problem().has_value());
-    EXPECT_THAT(*loop.problem(), HasSubstr("a loss that was planted"));
+    EXPECT_THAT(*loop.problem(), HasSubstr("a simulated loss"));
     const std::int64_t arrived = session.stats().arrived.volumes;
     const std::int64_t finished = session.stats().finished_volumes;
     AWAIT(session.stats().arrived.volumes > arrived + 20);

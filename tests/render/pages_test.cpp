@@ -105,7 +105,7 @@ class Pages : public Rendering {
 
     // Returns the picture at rest.
     Image followed(const View& view) {
-        FollowedPicture shown;
+        PanePicture shown;
         for (int i = 0; i < 1000 && !shown.is_final; ++i) {
             now_s_ += 0.1;
             shown = paged().follow(view, now_s_);

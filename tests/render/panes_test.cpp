@@ -61,17 +61,17 @@ class Panes : public Rendering {
     }
 
     // Follows a pane and waits for everything that was submitted.
-    FollowedPicture next(std::size_t pane) {
+    PanePicture next(std::size_t pane) {
         now_s_ += 0.1;
-        const FollowedPicture shown = renderer().follow(views_[pane], now_s_, pane);
+        const PanePicture shown = renderer().follow(views_[pane], now_s_, pane);
         renderer().read(shown.drawing);
         return shown;
     }
 
     // Follows one pane after the other until all are final.
-    std::vector<FollowedPicture> at_rest() {
-        std::vector<FollowedPicture> shown(views_.size());
-        const auto all_final = [&] { return std::ranges::all_of(shown, &FollowedPicture::is_final); };
+    std::vector<PanePicture> at_rest() {
+        std::vector<PanePicture> shown(views_.size());
+        const auto all_final = [&] { return std::ranges::all_of(shown, &PanePicture::is_final); };
         for (int i = 0; i < 1000 && !all_final(); ++i) {
             for (std::size_t pane = 0; pane < views_.size(); ++pane) shown[pane] = next(pane);
         }
@@ -100,7 +100,7 @@ class Panes : public Rendering {
 };
 
 TEST_F(Panes, SlowEqualPicturesOfSeparateRenderers) {
-    const std::vector<FollowedPicture> shown = at_rest();
+    const std::vector<PanePicture> shown = at_rest();
     for (std::size_t pane = 0; pane < views_.size(); ++pane) {
         EXPECT_EQ(renderer().read(shown[pane].drawing).pixels, alone(views_[pane]).pixels) << "pane " << pane;
     }
@@ -108,15 +108,15 @@ TEST_F(Panes, SlowEqualPicturesOfSeparateRenderers) {
 }
 
 TEST_F(Panes, StayUnchangedWhileAnotherMoves) {
-    const std::vector<FollowedPicture> before = at_rest();
+    const std::vector<PanePicture> before = at_rest();
     std::vector<std::vector<std::uint8_t>> pixels;
-    for (const FollowedPicture& shown : before) pixels.push_back(renderer().read(shown.drawing).pixels);
+    for (const PanePicture& shown : before) pixels.push_back(renderer().read(shown.drawing).pixels);
     for (int step = 0; step < 12; ++step) {
         views_[1].plane_offset_um += 0.5;
-        const FollowedPicture moved = next(1);
+        const PanePicture moved = next(1);
         EXPECT_FALSE(moved.is_final);
         for (const std::size_t pane : {0U, 2U, 3U}) {
-            const FollowedPicture shown = next(pane);
+            const PanePicture shown = next(pane);
             EXPECT_TRUE(shown.is_final);
             ASSERT_EQ(shown.drawing.image, before[pane].drawing.image);
             ASSERT_EQ(shown.drawing.value, before[pane].drawing.value);  // nothing was submitted for it
@@ -134,7 +134,7 @@ TEST_F(Panes, AreResizedOneByOne) {
         view.height = 20 + step * 53 % 60;
         now_s_ += 0.01;
         for (std::size_t pane = 0; pane < views_.size(); ++pane) {
-            const FollowedPicture shown = renderer().follow(views_[pane], now_s_, pane);
+            const PanePicture shown = renderer().follow(views_[pane], now_s_, pane);
             const Image image = renderer().read(shown.drawing);
             ASSERT_EQ(image.width, views_[pane].width);
             ASSERT_EQ(image.height, views_[pane].height);
@@ -152,7 +152,7 @@ TEST_F(Panes, EqualSeparateRenderersForLiveRing) {
     slots.publish(0, 1, 0, grid_.b_scans);
     const DisplayedSlot newest{.slot = 0, .serial = 1, .filled_to = grid_.b_scans};
     std::uint64_t read = 0;
-    std::map<std::size_t, FollowedPicture> shown;
+    std::map<std::size_t, PanePicture> shown;
     for (View& view : views_) {
         view.low = 0;
         view.high = 40;
@@ -193,7 +193,7 @@ TEST_F(Panes, SlowPagedVolumeComesToRest) {
     const auto follow_all = [&] {
         now_s_ += 0.1;
         for (std::size_t pane = 0; pane < views_.size(); ++pane) {
-            const FollowedPicture shown = paged->follow(views_[pane], now_s_, pane);
+            const PanePicture shown = paged->follow(views_[pane], now_s_, pane);
             paged->read(shown.drawing);
             are_final[pane] = shown.is_final;
         }

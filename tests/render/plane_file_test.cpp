@@ -100,15 +100,15 @@ TEST_F(PlaneFile, RefusalsNameFileKeyAndRemedy) {
         refusal_of("boxes = [10, 20, 0.5]"),
         "plane.toml, transfer.boxes: has 3 numbers, not a multiple of 9 (each has value low, high, second low, high, "
         "softness, red, green, blue, extinction)");
-    EXPECT_THAT(refusal_of("boxes = [20, 10, 0.5, 1, 0.1, 1, 0, 0, 50]"), HasSubstr("write the lower end first"));
+    EXPECT_THAT(refusal_of("boxes = [20, 10, 0.5, 1, 0.1, 1, 0, 0, 50]"), HasSubstr("write the lower limit first"));
     EXPECT_EQ(refusal_of("boxes = [10, 20, 0.5, 1, 1.5, 1, 0, 0, 50]"),
               "plane.toml, transfer.boxes: a softness is 1.5, not between 0 and 1 (correct the number)");
-    EXPECT_THAT(refusal_of("boxes = [10, 20, 0.5, 1, 0, 2, 0, 0, 50]"), HasSubstr("a part of a colour is 2"));
+    EXPECT_THAT(refusal_of("boxes = [10, 20, 0.5, 1, 0, 2, 0, 0, 50]"), HasSubstr("a colour component is 2"));
     EXPECT_THAT(refusal_of("boxes = [10, 20, 0.5, 1, 0, 1, 0, 0, -1]"), HasSubstr("an extinction is -1"));
     EXPECT_THAT(refusal_of("boxes = [nan, 20, 0.5, 1, 0, 1, 0, 0, 1]"), HasSubstr("transfer.boxes"));
     EXPECT_THAT(refusal_of("arcs = [10, 20, 0, 0.2, 0, 1, 0, 0, 1]"), HasSubstr("a height other than 0"));
     EXPECT_THAT(refusal_of("arcs = [10, 20, 1, 0, 0, 1, 0, 0, 1]"), HasSubstr("a width is 0"));
-    EXPECT_THAT(refusal_of("strokes = [0.1, 0, 1, 1, 1, 5, 2, 10, 1]"), HasSubstr("stroke 1 is not whole"));
+    EXPECT_THAT(refusal_of("strokes = [0.1, 0, 1, 1, 1, 5, 2, 10, 1]"), HasSubstr("stroke 1 is incomplete"));
     EXPECT_THAT(refusal_of("strokes = [0.1, 0, 1, 1, 1, 5, 1e9, 10, 1]"), HasSubstr("transfer.strokes"));
     EXPECT_THAT(refusal_of("strokes = [0, 0, 1, 1, 1, 5, 1, 10, 1]"), HasSubstr("a width is 0"));
     std::string boxes = "boxes = [";

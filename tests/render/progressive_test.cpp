@@ -27,15 +27,15 @@ class Progressive : public Rendering {
     }
 
     // Returns the next displayed picture when it is finished.
-    FollowedPicture next(double step_s = 0.02) {
+    PanePicture next(double step_s = 0.02) {
         now_s_ += step_s;
-        const FollowedPicture shown = renderer().follow(view_, now_s_);
+        const PanePicture shown = renderer().follow(view_, now_s_);
         renderer().wait(shown.drawing);
         return shown;
     }
 
-    FollowedPicture at_rest() {
-        FollowedPicture shown = next();
+    PanePicture at_rest() {
+        PanePicture shown = next();
         for (int i = 0; i < 1000 && !shown.is_final; ++i) {
             renderer().read(shown.drawing);  // waits for the part that was submitted last
             shown = next();
@@ -47,7 +47,7 @@ class Progressive : public Rendering {
     // Moves with a frame budget that no device can meet.
     Image moving() {
         view_.frame_ms = min_frame_ms;
-        FollowedPicture shown;
+        PanePicture shown;
         for (int i = 0; i < 4; ++i) {
             view_.azimuth_deg += 1;
             shown = next();
@@ -127,7 +127,7 @@ TEST_F(Progressive, FirstFullPictureEqualsRendering) {
     view_.frame_ms = 1;
     next();
     const double stopped_s = now_s_;
-    FollowedPicture shown = next();
+    PanePicture shown = next();
     while (shown.pitch != 1 && now_s_ < stopped_s + 1) {
         renderer().read(shown.drawing);  // waits for the part that was submitted last
         shown = next(0.001);
@@ -149,9 +149,9 @@ TEST_F(Progressive, EndsWithPictureOfAllPasses) {
 TEST_F(Progressive, RestDrawsNoPictures) {
     view_.width = 16;
     view_.height = shared::group_height;
-    const FollowedPicture final = at_rest();
+    const PanePicture final = at_rest();
     for (int i = 0; i < 100; ++i) {
-        const FollowedPicture shown = next();
+        const PanePicture shown = next();
         ASSERT_EQ(shown.drawing.image, final.drawing.image);
         ASSERT_EQ(shown.drawing.value, final.drawing.value);
     }
@@ -164,7 +164,7 @@ TEST_F(Progressive, RestartsForNewVolume) {
     const Image before = renderer().read(at_rest().drawing);
     const BenchVolume other = speckled_tissue({48, 48, 48});
     renderer().set_volume(other.grid, other.voxels.data());
-    const FollowedPicture shown = at_rest();
+    const PanePicture shown = at_rest();
     EXPECT_NE(renderer().read(shown.drawing).pixels, before.pixels);
 }
 
@@ -194,7 +194,7 @@ TEST_F(Progressive, RestartsForNewRing) {
         slots.publish(0, 1, 0, grid.b_scans);
         const DisplayedSlot newest{.slot = 0, .serial = 1, .filled_to = grid.b_scans};
         std::uint64_t read = 0;
-        FollowedPicture shown;
+        PanePicture shown;
         for (int i = 0; i < 1000 && !shown.is_final; ++i) {
             now_s_ += 0.1;
             shown = with_next_signal({newest, {}, 1}, read, [&](const DisplayedSlots& slots_now) {
@@ -223,7 +223,7 @@ TEST_F(Progressive, RejectedViewStaysRejectedAndNextIsShown) {
 TEST_F(Progressive, MovementIsShownAtOnce) {
     at_rest();
     view_.azimuth_deg += 30;
-    const FollowedPicture moved = next();
+    const PanePicture moved = next();
     EXPECT_EQ(moved.passes, 1);
     view_.rest_samples = 1;
     const Image settled = renderer().read(at_rest().drawing);
@@ -236,7 +236,7 @@ TEST_F(Progressive, SurvivesThousandResizes) {
         view_.width = 1 + i * 37 % 48;
         view_.height = 1 + i * 53 % 32;
         now_s_ += i % 3 == 0 ? 0.1 : 0.001;
-        const FollowedPicture shown = renderer().follow(view_, now_s_);
+        const PanePicture shown = renderer().follow(view_, now_s_);
         if (i % 50 != 0) continue;
         const Image image = renderer().read(shown.drawing);
         EXPECT_EQ(image.width, view_.width);

@@ -48,7 +48,7 @@ TEST_F(Queues, LostDeviceIsErrorAndReleasesWaiters) {
         FAIL() << "no error";
     } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::device);
-        EXPECT_THAT(error.line(), testing::HasSubstr("a loss that was planted"));
+        EXPECT_THAT(error.line(), testing::HasSubstr("a simulated loss"));
     }
     EXPECT_THROW(queue.is_done(value), Error);
     EXPECT_THROW(timeline.value(), Error);

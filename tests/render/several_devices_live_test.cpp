@@ -117,8 +117,8 @@ TEST_P(LiveOfSeveral, ExcludesDeviceLostDuringVolume) {
     }
     const std::vector<BlockSink::SinkMessage> news = path_->feeder.take_messages();
     ASSERT_EQ(news.size(), 1u);
-    EXPECT_THAT(news[0].line, HasSubstr("is left out: lost"));
-    EXPECT_THAT(path_->feeder.describe(), HasSubstr("is left out: lost"));
+    EXPECT_THAT(news[0].line, HasSubstr("is not used: lost"));
+    EXPECT_THAT(path_->feeder.describe(), HasSubstr("is not used: lost"));
     EXPECT_EQ(path_->feeder.device_work().back().failure, "lost");
     EXPECT_EQ(path_->feeder.statistics().abandoned, 1);
     EXPECT_EQ(path_->feeder.statistics().published, 7);

@@ -267,7 +267,7 @@ TEST_F(Slots, EndlessPictureIsError) {
         FAIL() << "no error";
     } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::device);
-        EXPECT_THAT(error.line(), HasSubstr("no picture was completed within 1.5 s"));
+        EXPECT_THAT(error.line(), HasSubstr("no frame was completed within 1.5 s"));
     }
     renderer().abandon_reading(read_ + 1);
     slots_->begin(0, read_ + 1);

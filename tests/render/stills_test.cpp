@@ -35,7 +35,7 @@ class Stills : public Rendering {
     // As in a window: one accumulation buffer with all passes.
     Image followed(View view) {
         view.rest_samples = view.samples;
-        FollowedPicture picture;
+        PanePicture picture;
         for (double now_s = 0; !picture.is_final; now_s += 0.1) {
             picture = renderer().follow(view, now_s, 3);
             renderer().wait(picture.drawing);

@@ -145,7 +145,7 @@ TEST_F(TracedIsosurface, MotionShowsIsosurface) {
     view_.frame_ms = 1000;
     view_.paths = 2;
     double now_s = 10;
-    FollowedPicture shown;
+    PanePicture shown;
     for (int i = 0; i < 8; ++i) {  // the first may be slow on a busy machine, which makes the next one coarse
         view_.azimuth_deg += 1;
         shown = renderer().follow(view_, now_s += .01);

@@ -337,7 +337,7 @@ TEST_F(TracedSpeckle, WindowShowsCompositeDuringMotionAndPathsAtRest) {
     composite.mode = ViewMode::composite;
     double now_s = 10;
     view_.frame_ms = 1000;  // at full resolution
-    FollowedPicture shown;
+    PanePicture shown;
     for (int i = 0; i < 8; ++i) {  // the first may be slow on a busy machine, which makes the next one coarse
         view_.azimuth_deg += 1;
         shown = renderer().follow(view_, now_s += .01);

@@ -74,7 +74,7 @@ class ViewerTest : public Rendering {
 
     // Returns the fully refined picture of a pane.
     Image followed(std::size_t pane = 0) {
-        std::optional<FollowedPicture> picture;
+        std::optional<PanePicture> picture;
         for (TestTimeout timeout; timeout.lasts() && (!picture || !picture->is_final);) {
             now_s_ += 0.1;
             view_source().update(now_s_);

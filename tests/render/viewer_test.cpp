@@ -208,7 +208,7 @@ TEST_F(FilesInViewer, BadFilesAreRefusedClearly) {
     EXPECT_THAT(refusal(folder_ / "scan.toml"), HasSubstr("scan.toml"));
     EXPECT_THAT(refusal(folder_ / "ball.nrrd", {"recipe.window=rect"}), HasSubstr("recipe.window=rect"));
     std::filesystem::create_directory(folder_ / "empty");
-    EXPECT_THAT(refusal(folder_ / "empty"), HasSubstr("holds no volume files"));
+    EXPECT_THAT(refusal(folder_ / "empty"), HasSubstr("contains no volume files"));
 }
 
 TEST_F(FilesInViewer, ReleasesShownVolumeFirst) {

@@ -58,7 +58,7 @@ TEST(Arrivals, CountsEachLossOnce) {
     EXPECT_EQ(t.stats.lost_blocks, 3);
     EXPECT_EQ(t.stats.blocks, 4);
     ASSERT_EQ(t.lines.size(), 1u);
-    EXPECT_EQ(t.lines[0], "lost 3 blocks before block 5");
+    EXPECT_EQ(t.lines[0], "3 blocks lost before block 5");
 }
 
 TEST(Arrivals, RejectsBlocksOfWrongShape) {
@@ -81,8 +81,8 @@ TEST(Arrivals, ReportsRepeatedProblemsRarely) {
     const Trial t = trial(std::move(script));
     EXPECT_EQ(t.stats.repeated_blocks, 150);
     ASSERT_EQ(t.lines.size(), 3u);
-    EXPECT_THAT(t.lines[1], ::testing::HasSubstr("(10 so far)"));
-    EXPECT_THAT(t.lines[2], ::testing::HasSubstr("(100 so far)"));
+    EXPECT_THAT(t.lines[1], ::testing::HasSubstr("(10 total)"));
+    EXPECT_THAT(t.lines[2], ::testing::HasSubstr("(100 total)"));
 }
 
 // Blocks of the small source, modified by the tests.
@@ -161,7 +161,7 @@ TEST_F(ArrivalsByHand, CountsLossAtEndOnce) {
     EXPECT_TRUE(lines_.empty());
     arrivals_->note_lost(1);
     EXPECT_EQ(arrivals_->stats().lost_blocks, 1);
-    EXPECT_EQ(lines_, std::vector<std::string>{"lost 1 block at the end"});
+    EXPECT_EQ(lines_, std::vector<std::string>{"1 block lost at the end"});
 }
 
 // Time stamps may advance by three block durations and 1 s, and by as much more for each lost block.

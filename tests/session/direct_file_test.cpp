@@ -89,7 +89,7 @@ TEST_P(DirectFileTest, WritesForwardOnly) {
     DirectFile file(path_, GetParam());
     write(file, 0, 0, 5000);
     EXPECT_THAT(error_of([&] { file.write(4999, std::span(memory_.data, 8)); }).line,
-                testing::HasSubstr("byte 4999 comes after byte 5000"));
+                testing::HasSubstr("byte 4999 is written after byte 5000"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Both, DirectFileTest, testing::Values(Caching::none, Caching::system),

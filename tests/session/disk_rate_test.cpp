@@ -55,7 +55,7 @@ class DiskRateTest : public RecorderTest {
 TEST_F(DiskRateTest, RejectsSlowDisksWithBothRates) {
     EXPECT_NEAR(bytes_per_s(fast().scan, fast().line_rate_hz), 250e6, 1);
     const std::string line = error_of([&] { Recorder recorder(fast(), slow()); }).line;
-    EXPECT_THAT(line, HasSubstr("spectra come at 0.25 GB/s, the disk takes 0.00419 GB/s"));
+    EXPECT_THAT(line, HasSubstr("spectra arrive at 0.25 GB/s, the disk sustains 0.00419 GB/s"));
     EXPECT_TRUE(std::filesystem::is_empty(folder_ / "rec"));
 }
 
@@ -64,17 +64,17 @@ TEST_F(DiskRateTest, WarnsOfInsufficientDiskForUnlimitedRecording) {
     RecordingRequest endless = fast();
     endless.expected_bytes = 0;
     const Recorder recorder(endless, slow());
-    EXPECT_THAT(recorder.notice(), HasSubstr("the disk takes 0.00419 GB/s: blocks will be missing"));
+    EXPECT_THAT(recorder.notice(), HasSubstr("the disk sustains 0.00419 GB/s: blocks will be lost"));
 }
 
 TEST_F(DiskRateTest, AcceptsShortRecordingThatFitsHeldBlocks) {
     RecordingRequest wanted = fast();
     wanted.expected_bytes = 10'000'000;
     wanted.held_bytes = 9'800'000;
-    EXPECT_THAT(error_of([&] { Recorder recorder(wanted, slow()); }).line, HasSubstr("spectra come at"));
+    EXPECT_THAT(error_of([&] { Recorder recorder(wanted, slow()); }).line, HasSubstr("spectra arrive at"));
     wanted.held_bytes = 9'900'000;
     Recorder recorder(wanted, slow());
-    EXPECT_THAT(recorder.notice(), HasSubstr("the disk takes 0.00419 GB/s"));
+    EXPECT_THAT(recorder.notice(), HasSubstr("the disk sustains 0.00419 GB/s"));
 }
 
 TEST_F(DiskRateTest, SlowSourceSkipsMeasurement) {
@@ -119,7 +119,7 @@ TEST_F(DiskRateTest, MeasuresStripesTogetherAndRemovesTestFiles) {
     EXPECT_TRUE(std::filesystem::is_empty(folder_ / "b"));
     RecordingRequest striped = fast();
     striped.stripe_folders = {folder_ / "b"};
-    EXPECT_THAT(error_of([&] { Recorder recorder(striped, slow()); }).line, HasSubstr("the disks together take"));
+    EXPECT_THAT(error_of([&] { Recorder recorder(striped, slow()); }).line, HasSubstr("the disks together sustain"));
     EXPECT_TRUE(std::filesystem::is_empty(folder_ / "b"));
 }
 

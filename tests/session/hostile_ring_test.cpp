@@ -104,7 +104,7 @@ TEST_F(HostileRing, InvalidBlockStopsSourceWithOneLine) {
     refused("not a valid position", [](auto& b) { b.volume = -2; });
     refused("not a valid position", [](auto& b) { b.volume = INT64_MAX; });
     refused("not a finite number", [](auto& b) { b.time_s = NAN; });
-    refused("cannot have lost", [](auto& b) { b.lost = ~0ull; });
+    refused("reports an impossible loss", [](auto& b) { b.lost = ~0ull; });
     source->start();
     for (int i = 0; i < 3; ++i) producer_.push();
     EXPECT_TRUE(is_right(next_block(*source)));

@@ -210,7 +210,7 @@ TEST_F(Interleaved, NamesInstrumentThatRestartsNumbers) {
     } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::device);
         EXPECT_THAT(error.line(),
-                    HasSubstr("B: 16 of its blocks in a row are behind those of A, of volume 15 beside 1001"));
+                    HasSubstr("B: 16 of its blocks in a row lag behind those of A: volume 15 instead of 1001"));
     }
     for (const LinesSource* one : sources) EXPECT_FALSE(one->is_running);
     both->start();  // as after a restart
@@ -291,10 +291,10 @@ TEST(InterleavedRefusal, NamesDifferencesOfInstruments) {
         return std::string("nothing is refused");
     };
     EXPECT_THAT(line_of([](Scan& scan) { ++scan.geometry.a_scans; }), HasSubstr("B: differs from A in the lines"));
-    EXPECT_THAT(line_of([](Scan& scan) { scan.geometry.line_rate_hz = 31; }), HasSubstr("in the line rate"));
-    EXPECT_THAT(line_of([](Scan& scan) { scan.calibration.k_jitter = {0, 1}; }), HasSubstr("of single lines"));
-    EXPECT_THAT(line_of([](Scan& scan) { scan.file.frame_offset_bytes = 6; }), HasSubstr("the headers of B-scans"));
-    EXPECT_THAT(line_of([](Scan& scan) { scan.format.bits = 7; }), HasSubstr("the format of its samples"));
+    EXPECT_THAT(line_of([](Scan& scan) { scan.geometry.line_rate_hz = 31; }), HasSubstr("in line rate"));
+    EXPECT_THAT(line_of([](Scan& scan) { scan.calibration.k_jitter = {0, 1}; }), HasSubstr("per-line calibration"));
+    EXPECT_THAT(line_of([](Scan& scan) { scan.file.frame_offset_bytes = 6; }), HasSubstr("the size of B-scan headers"));
+    EXPECT_THAT(line_of([](Scan& scan) { scan.format.bits = 7; }), HasSubstr("sample format"));
     EXPECT_THAT(line_of([](Scan& scan) { scan.geometry.depth_flip = true; }), HasSubstr("in scan.depth_flip"));
     EXPECT_THAT(line_of([](Scan& scan) { scan.geometry.bidirectional = true; }), HasSubstr("in scan.bidirectional"));
     EXPECT_THAT(line_of([](Scan& scan) { scan.geometry.spacing_b_um = 3; }), HasSubstr("in scan.spacing_b_um"));

@@ -194,7 +194,7 @@ TEST_F(Joined, RejectsDifferentInstruments) {
         const JoinedSource refused(std::move(parts));
         ADD_FAILURE() << "it is not refused";
     } catch (const Error& error) {
-        EXPECT_THAT(error.line(), HasSubstr("B: differs from A in the B-scans of a volume"));
+        EXPECT_THAT(error.line(), HasSubstr("B: differs from A in B-scans per volume"));
     }
     parts.clear();
     for (const char* name : {"A", "B"}) parts.push_back(std::make_unique<ListedSource>(name));

@@ -63,13 +63,13 @@ TEST_F(LiveWatch, ReportsSilentSourceAndItsReturn) {
     session.start();
     EXPECT_THAT(said(session, "silence"), ElementsAre());
     threads_.leap(6s);
-    EXPECT_THAT(said(session, "silence"), ElementsAre(HasSubstr("nothing has come from the source for 6 s")));
+    EXPECT_THAT(said(session, "silence"), ElementsAre(HasSubstr("no data from the source for 6 s")));
     threads_.leap(6s);
     EXPECT_THAT(said(session, "silence"), ElementsAre());
     is_triggered = true;
     source.wake();
     AWAIT(session.stats().arrived.blocks > 0);
-    EXPECT_THAT(said(session, "silence"), ElementsAre(HasSubstr("blocks come again after 12 s")));
+    EXPECT_THAT(said(session, "silence"), ElementsAre(HasSubstr("blocks arrive again after 12 s")));
     session.stop();
     threads_.leap(1h);
     EXPECT_THAT(said(session, "silence"), ElementsAre()) << "nobody waits for a source that is stopped";
@@ -103,7 +103,7 @@ TEST_F(LiveWatch, ReportsStuckReconstruction) {
     EXPECT_THAT(said(session, "stuck"), ElementsAre(HasSubstr("reconstructing a block has taken 11 s so far")));
     is_stuck = false;
     AWAIT(session.stats().fed_blocks > 1);
-    EXPECT_THAT(said(session, "stuck"), ElementsAre(HasSubstr("reconstruction goes on after")));
+    EXPECT_THAT(said(session, "stuck"), ElementsAre(HasSubstr("reconstruction continues after")));
 }
 
 // A GPU that never finishes delays the end of the session, but not that of its recording.

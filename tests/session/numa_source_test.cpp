@@ -70,7 +70,7 @@ TEST_F(NearGpus, AssignNodesOfGpusInTurn) {
 }
 
 TEST_F(NearGpus, ReportWhyNoNodeIsChosen) {
-    EXPECT_THAT(near_gpu(0, gpus_, folder_.path()).remark, HasSubstr("all memory is one node"));
+    EXPECT_THAT(near_gpu(0, gpus_, folder_.path()).remark, HasSubstr("this machine has a single memory node"));
     tell_nodes("0-1");
     EXPECT_THAT(near_gpu(1, gpus_, folder_.path()).remark, HasSubstr("the memory node of GPU 1 is unknown"));
     tell_gpu("0000:b1:00.0", "-1");
@@ -87,7 +87,8 @@ TEST_F(NearGpus, BlocksNameGpuOfPlacedMemory) {
     NumaSource placed({{9}, 0, "near GPU 9 on memory node 0"}, open);
     placed.start();
     EXPECT_EQ(placed.next({}).block.near_gpu, places ? DeviceId{9} : DeviceId{});
-    EXPECT_THAT(placed.name(), HasSubstr(places ? "A, near GPU 9 on memory node 0" : "does not let memory"));
+    EXPECT_THAT(placed.name(),
+                HasSubstr(places ? "A, near GPU 9 on memory node 0" : "does not allow memory placement"));
     NumaSource anywhere({{9}, {}, "without effect"}, open);
     EXPECT_EQ(anywhere.next({}).block.near_gpu, DeviceId{});
 }

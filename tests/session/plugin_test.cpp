@@ -277,7 +277,7 @@ TEST(HostilePlugin, RefusesInvalidLibraries) {
     EXPECT_THAT(refusal(hostile("other_version", "")), HasSubstr("compiled for version 2 of the plugin interface"));
     EXPECT_THAT(refusal(hostile("small", "")), HasSubstr("has no close()"));
     EXPECT_THAT(refusal(hostile("no_next", "")), HasSubstr("has no next()"));
-    EXPECT_THAT(refusal(hostile("no_release", "")), HasSubstr("lends buffers of a ring but has no release()"));
+    EXPECT_THAT(refusal(hostile("no_release", "")), HasSubstr("lends ring buffers but does not define release()"));
     SourceRequest nothing = hostile("", "");
     nothing.name = "plugin:";
     EXPECT_THAT(refusal(nothing), HasSubstr("expected plugin:PATH[,OPTIONS]"));
@@ -307,7 +307,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Fault{"huge scan", "stream.a_scans"}, Fault{"short lines", "line_bytes"},
                     Fault{"endless spectra", "stream.samples is 1152921504606846976, expected 1 to 1048576"},
                     Fault{"posted endless b_scans", "MiB of memory"}, Fault{"posted endless blocks", "MiB of memory"},
-                    Fault{"endless pattern", "cannot play a pattern of so many lines"},
+                    Fault{"endless pattern", "cannot play a pattern with this number of lines"},
                     Fault{"sample format", "stream.sample_format is 99"}, Fault{"no blocks", "stream.blocks is 0"},
                     Fault{"negative offset", "stream.frame_offset_bytes is -8"}, Fault{"channels", "stream.channels"},
                     Fault{"memory", "stream.memory is 3"}, Fault{"block size", "stream.block_b_scans is 1000"},
@@ -322,7 +322,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Fault{"last volume", "volume 9223372036854775807 after volume 0 is too large a jump"},
                     Fault{"volume back", "block 2: volume 0 after volume 2097152 is too large a jump"},
                     Fault{"lost leap", "after volume 0 is too large a jump, expected at most 1048576 volumes"},
-                    Fault{"posted token", "token 12345 is not that of a posted buffer"},
+                    Fault{"posted token", "token 12345 does not belong to a posted buffer"},
                     Fault{"posted address", "its address"}, Fault{"next returns nonsense", "next() returned -9"},
                     Fault{"next fails", "next() failed without giving a reason"},
                     Fault{"lent twice", "block 3: token 0 is already lent"},

@@ -71,8 +71,8 @@ TEST_F(Processes, KilledProducerLeavesOtherBlocksWhole) {
     }
     EXPECT_EQ(source->next(100ms).kind, Arrival::Kind::nothing_yet) << "the half block is none";
     producer->kill();
-    EXPECT_THAT(error_of([&] { source->next(2s); }).line, HasSubstr("is gone"));
-    EXPECT_THAT(error_of([&] { source->start(); }).line, HasSubstr("its producer is gone"));
+    EXPECT_THAT(error_of([&] { source->next(2s); }).line, HasSubstr("has exited"));
+    EXPECT_THAT(error_of([&] { source->start(); }).line, HasSubstr("its producer has exited"));
     producer = std::make_unique<Child>(small_producer(""));  // takes the name of the killed one
     producer->await_ready();
     source->start();

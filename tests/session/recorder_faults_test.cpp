@@ -38,7 +38,7 @@ TEST_F(RecorderTest, RejectsImpossibleRecordingsAtStart) {
     EXPECT_THAT(error_of([&] { Recorder recorder(huge); }).line, HasSubstr("GB are free"));
     RecordingRequest starved = wanted();
     starved.max_blocks_held = 0;
-    EXPECT_THAT(error_of([&] { Recorder recorder(starved); }).line, HasSubstr("able to hold a block"));
+    EXPECT_THAT(error_of([&] { Recorder recorder(starved); }).line, HasSubstr("hold at least one block"));
     EXPECT_FALSE(std::filesystem::exists(raw_));
 }
 
@@ -54,10 +54,10 @@ TEST_F(RecorderTest, RejectsMismatchedBlocksOnly) {
     misfits[5].volume = -1;
     misfits[6] = source_.block(5);
     misfits[6].bytes += 1;
-    const std::array says{"comes again",
+    const std::array says{"is repeated",
                           "has 12862 bytes, 12864 are expected",
                           "headers of 0 bytes",
-                          "lies in a GPU's memory",
+                          "is in GPU memory",
                           "has 5 B-scans from 3 on: a volume has 7",
                           "has 3 B-scans",
                           "has 6433 bytes, 6432 are expected, or 4288 without the flyback frames"};

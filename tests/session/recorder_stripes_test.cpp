@@ -131,7 +131,7 @@ TEST_F(RecorderStripesTest, RejectsPartsOfDifferentRecordings) {
                 HasSubstr("scan.stripe_bytes"));
     put(parts_[1], third);
     put(parts_[2], second);
-    EXPECT_THAT(error_of([&] { open_scan(toml_); }).line, HasSubstr("scan.index.csv says of block 0"));
+    EXPECT_THAT(error_of([&] { open_scan(toml_); }).line, HasSubstr("do not contain block 0 as described in"));
     put(parts_[1], second);
     put(parts_[2], third);
     EXPECT_NO_THROW(open_scan(toml_));

@@ -44,8 +44,8 @@ TEST_F(RecorderSyncTest, ContinuesInNewFilesAfterFailedFlush) {
     Recorder recorder(wanted(), failing_to_flush([](int flush) { return flush == 5; }));
     offer(recorder, 0, 9);
     recorder.finish();
-    EXPECT_THAT(line_of_problem(recorder), HasSubstr("cannot be flushed (its last blocks are doubtful; the recording "
-                                                     "goes on in "));
+    EXPECT_THAT(line_of_problem(recorder),
+                HasSubstr("cannot be flushed (its last blocks may be damaged; the recording continues in "));
     EXPECT_THAT(line_of_problem(recorder), HasSubstr("scan-2.raw"));
     const RecorderStats stats = recorder.stats();
     EXPECT_EQ(stats.blocks, 9);
@@ -110,7 +110,7 @@ TEST_F(RecorderSyncTest, LimitsNewFilesAfterFlushesStopWorking) {
     EXPECT_EQ(recorder.stats().files, 1);
     EXPECT_EQ(recorder.stats().blocks, 20);
     EXPECT_EQ(recorder.stats().doubtful_blocks, 16);
-    EXPECT_THAT(line_of_problem(recorder), HasSubstr("its last blocks are doubtful; check the disk)"));
+    EXPECT_THAT(line_of_problem(recorder), HasSubstr("its last blocks may be damaged; check the disk)"));
 }
 
 // No block followed, so the final report must describe the existing files.
@@ -119,15 +119,15 @@ TEST_F(RecorderSyncTest, DoesNotNameEmptyNewFiles) {
     offer(recorder, 0, 5);
     failing_writes_ = true;
     offer(recorder, 5, 6);
-    EXPECT_THAT(line_of_problem(recorder), HasSubstr("the recording goes on in "));
+    EXPECT_THAT(line_of_problem(recorder), HasSubstr("the recording continues in "));
     recorder.finish();
     EXPECT_FALSE(std::filesystem::exists(folder_ / "rec" / "scan-2.raw"));
-    EXPECT_THAT(line_of_problem(recorder), HasSubstr("its last blocks are doubtful; check the disk)"));
+    EXPECT_THAT(line_of_problem(recorder), HasSubstr("its last blocks may be damaged; check the disk)"));
     EXPECT_EQ(recorder.stats().files, 1);
     EXPECT_EQ(recorder.stats().missing_blocks, 1);
 }
 
-// No block of the new recording is known to be on the disk.
+// No block of the new recording is flushed to the disk.
 TEST_F(RecorderSyncTest, KeepsAndNamesRecordingToReplace) {
     { Recorder(wanted()).offer(source_.block(0)); }
     const std::filesystem::path before = folder_ / "rec" / "scan.before";
@@ -173,7 +173,7 @@ TEST_F(RecorderSyncTest, FailedLastFlushIsIncomplete) {
     offer(recorder, 0, 3);
     recorder.finish();
     EXPECT_EQ(recorder.stats().files, 1);
-    EXPECT_THAT(line_of_problem(recorder), HasSubstr("its last blocks are doubtful; check the disk"));
+    EXPECT_THAT(line_of_problem(recorder), HasSubstr("its last blocks may be damaged; check the disk"));
     EXPECT_FALSE(notes_of("scan.toml").complete);
     expect_opens_with(toml_, source_, 3);
 }

@@ -22,13 +22,15 @@ TEST_F(RecorderTest, BeginsOneRecordingAtOnce) {
     EXPECT_TRUE(becomes_true([&] { return is_opening.load(); }));
     RecordingRequest other = wanted();
     other.scan_toml = folder_ / "rec" / "other.toml";
-    EXPECT_THAT(error_of([&] { recording.begin(other, RecordingTools::real()); }).line, HasSubstr("is under way"));
+    EXPECT_THAT(error_of([&] { recording.begin(other, RecordingTools::real()); }).line,
+                HasSubstr("is already running"));
     gate.open();
     first.join();
     EXPECT_TRUE(std::filesystem::exists(raw_));
     EXPECT_TRUE(recording.end());
     other.max_blocks_held = 0;
-    EXPECT_THAT(error_of([&] { recording.begin(other, RecordingTools::real()); }).line, HasSubstr("hold a block"));
+    EXPECT_THAT(error_of([&] { recording.begin(other, RecordingTools::real()); }).line,
+                HasSubstr("hold at least one block"));
     other.max_blocks_held = 1;
     EXPECT_NO_THROW(recording.begin(other, RecordingTools::real())) << "the one that failed has let go";
 }

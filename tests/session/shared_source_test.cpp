@@ -156,7 +156,7 @@ TEST_F(SharedMemory, BlocksOutliveTheirProducer) {
         block = next_block(*source);
     }
     EXPECT_TRUE(is_right(next_block(*source)));  // it was published
-    EXPECT_THAT(error_of([&] { source->next(100ms); }).line, HasSubstr("is gone"));
+    EXPECT_THAT(error_of([&] { source->next(100ms); }).line, HasSubstr("has exited"));
     EXPECT_TRUE(is_right(block));
     source.reset();
     EXPECT_TRUE(is_right(block));
@@ -263,7 +263,7 @@ TEST_F(SharedMemory, ContinuesWithNewProducerOfSameStream) {
     producer->push();
     next_block(*source);
     producer.reset();
-    EXPECT_THAT(error_of([&] { source->next(100ms); }).line, HasSubstr("is gone"));
+    EXPECT_THAT(error_of([&] { source->next(100ms); }).line, HasSubstr("has exited"));
     EXPECT_THAT(error_of([&] { source->start(); }).line, HasSubstr("no program pushes"));
     echolux_push_stream other = small_stream();
     other.samples = 16;

@@ -174,8 +174,8 @@ TEST_F(Network, ContinuesWithReconnectedSender) {
         sender.push();
         next_block(*source);
     }
-    EXPECT_THAT(error_of([&] { source->next(10s); }).line, HasSubstr("has gone"));
-    EXPECT_THAT(error_of([&] { source->start(); }).line, HasSubstr("has gone"));
+    EXPECT_THAT(error_of([&] { source->next(10s); }).line, HasSubstr("has disconnected"));
+    EXPECT_THAT(error_of([&] { source->start(); }).line, HasSubstr("has disconnected"));
     Sender sender(port_);
     AWAIT(error_of([&] { source->start(); }).line.empty());
     AWAIT(sender.is_connected());
@@ -263,7 +263,7 @@ TEST_F(Network, TruncatedBlockIsDiscarded) {
 }
 
 TEST_F(Network, ReportsMissingSenderInTime) {
-    EXPECT_THAT(error_of([&] { opened(100ms); }).line, HasSubstr("nobody sends spectra"));
+    EXPECT_THAT(error_of([&] { opened(100ms); }).line, HasSubstr("no sender is connected"));
     const TcpListener taken({"127.0.0.1", port_}, "test");
     EXPECT_THAT(error_of([&] { opened(100ms); }).line, HasSubstr("cannot listen on 127.0.0.1:"));
 }

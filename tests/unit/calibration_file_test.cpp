@@ -47,7 +47,7 @@ TEST_F(CalibrationFileTest, ReadsRawNumbers) {
     };
     EXPECT_EQ(numbers("a.f32", bytes(single)), expected);
     EXPECT_EQ(numbers("a.f64", bytes(twice)), expected);
-    EXPECT_THAT(refusal("b.f32", bytes(single).substr(0, 7)), HasSubstr("has 7 bytes, no multiple of the 4 bytes"));
+    EXPECT_THAT(refusal("b.f32", bytes(single).substr(0, 7)), HasSubstr("has 7 bytes, not a multiple of the 4 bytes"));
     const double bad[] = {0, std::nan("")};
     EXPECT_THAT(refusal("b.f64", bytes(bad)), HasSubstr("number 1 (counted from 0) is not finite"));
 }
@@ -85,7 +85,7 @@ TEST_F(CalibrationFileTest, RowsMayHaveSeveralColumns) {
     EXPECT_THAT(refused("c.csv", "0.5,1\n-2.25,nan\n"), HasSubstr("c.csv line 2, calibration.k_jitter: expected a f"));
     EXPECT_THAT(refused("c.csv", "0.5,1\nnan,1\n"), HasSubstr("line 2, calibration.k_jitter: expected a finite"));
     EXPECT_THAT(refused("c.csv", "0.5,1\n-2.25\n"), HasSubstr("line 2, calibration.k_jitter: expected a finite"));
-    EXPECT_THAT(refused("c.f32", std::string(12, '\0')), HasSubstr("holds 3 numbers, no multiple of 2 columns"));
+    EXPECT_THAT(refused("c.f32", std::string(12, '\0')), HasSubstr("holds 3 numbers, not a multiple of 2 columns"));
 }
 
 TEST_F(CalibrationFileTest, RefusesDecimalCommas) {

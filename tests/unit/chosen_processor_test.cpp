@@ -11,7 +11,7 @@ namespace {
 struct Work {
     int on_gpu = 0, on_cpu = 0;
 
-    BackendUsed on(const BackendChoice& choice) {
+    SelectedBackend on(const BackendChoice& choice) {
         return on_gpu_or_cpu(
             choice, [&] { ++on_gpu; }, [&] { ++on_cpu; });
     }
@@ -19,7 +19,7 @@ struct Work {
 
 TEST(ChosenProcessor, UsesCpuOnRequest) {
     Work work;
-    const BackendUsed used = work.on({.backend = Backend::cpu});
+    const SelectedBackend used = work.on({.backend = Backend::cpu});
     EXPECT_EQ(used.backend, Backend::cpu);
     EXPECT_EQ(used.refusal, "");
     EXPECT_EQ(work.on_cpu, 1);
@@ -31,7 +31,7 @@ TEST(ChosenProcessor, UsesCpuOnRequest) {
 TEST(ChosenProcessor, UsesCpuWithoutGpu) {
     if (!surveyed_gpus().usable.empty()) GTEST_SKIP() << "there is a GPU";
     Work work;
-    const BackendUsed used = work.on({});
+    const SelectedBackend used = work.on({});
     EXPECT_EQ(used.backend, Backend::cpu);
     EXPECT_EQ(used.refusal, "");
     EXPECT_EQ(work.on_cpu, 1);

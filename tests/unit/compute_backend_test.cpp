@@ -39,7 +39,7 @@ TEST(Backends, ReportsThatCpuIgnoresFastPrecision) {
     spec.recipe.precision = Precision::fast;
     const ChosenReconstructor chosen = choose_reconstructor(spec, {.backend = Backend::cpu});
     EXPECT_EQ(chosen.reconstructor->precision(), Precision::exact);
-    EXPECT_EQ(chosen.reason, "recipe.precision = fast has no effect: this is reconstructed exactly");
+    EXPECT_EQ(chosen.reason, "recipe.precision = fast has no effect: this recipe is reconstructed in single precision");
 }
 
 TEST(Backends, FallsBackToCpuWithoutCuda) {
@@ -71,7 +71,7 @@ TEST(Backends, FallsBackToCpuWhenGpuRejectsPlan) {
     for (const ErrorCode code : {ErrorCode::device, ErrorCode::out_of_memory}) {
         const ChosenReconstructor chosen = chosen_after(code);
         EXPECT_EQ(chosen.reconstructor->backend(), Backend::cpu);
-        EXPECT_EQ(chosen.reason, "a GPU: no: the CPU reconstructs instead");
+        EXPECT_EQ(chosen.reason, "a GPU: no: reconstructing on the CPU instead");
     }
     EXPECT_THROW(chosen_after(ErrorCode::bad_setting), Error);
 }
@@ -117,7 +117,7 @@ TEST(Backends, SkipsRejectingGpuOfSeveral) {
     for (const ErrorCode code : {ErrorCode::device, ErrorCode::out_of_memory}) {
         const PlannedDevices found = planned_devices(three, true, planned(code, {{2}}));
         EXPECT_EQ(found.devices.size(), 2u);
-        EXPECT_EQ(found.left_out, "GPU 2 of 3 is left out: GPU 2: no");
+        EXPECT_EQ(found.left_out, "GPU 2 of 3 is not used: GPU 2: no");
         EXPECT_THROW(planned_devices(three, false, planned(code, {{2}})), Error) << "three were asked for";
         try {
             planned_devices(three, true, planned(code, three));

@@ -282,7 +282,7 @@ TEST(HeartRate, AcceptsValuesInAnyOrder) {
     times.front() = 1e9;
     EXPECT_THAT(heart_rate_of(times, flow, 0.5, 3).problem, testing::StartsWith("1e+09 s are too long to search"));
     times.assign(times.size(), 10);
-    EXPECT_EQ(heart_rate_of(times, flow, 0.5, 3).problem, "all values are of the same time");
+    EXPECT_EQ(heart_rate_of(times, flow, 0.5, 3).problem, "all values have the same time");
 }
 
 TEST(HeartRate, IsMissingWithoutEvidence) {

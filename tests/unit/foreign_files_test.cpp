@@ -219,12 +219,12 @@ TEST_F(ForeignFiles, ThorlabsSpectraAreAScan) {
 }
 
 TEST_F(ForeignFiles, HostileArchivesAreRefused) {
-    EXPECT_THAT(reading("climbing.oct").line, HasSubstr("leads out of the archive"));
-    EXPECT_THAT(reading("absolute.oct").line, HasSubstr("leads out of the archive"));
-    EXPECT_THAT(reading("bomb.oct").line, HasSubstr("which no file does"));
+    EXPECT_THAT(reading("climbing.oct").line, HasSubstr("a path outside the archive"));
+    EXPECT_THAT(reading("absolute.oct").line, HasSubstr("a path outside the archive"));
+    EXPECT_THAT(reading("bomb.oct").line, HasSubstr("which is impossible"));
     EXPECT_THAT(reading("short.oct").line, HasSubstr("ends too early"));
     EXPECT_THAT(reading("endless.oct").line, HasSubstr("ends too early"));
-    EXPECT_THAT(reading("entities.oct").line, HasSubstr("holds spectra but no picture"));  // no entity was expanded
+    EXPECT_THAT(reading("entities.oct").line, HasSubstr("contains spectra but no image"));  // no entity was expanded
     EXPECT_THAT(reading("no_xml.oct").line, HasSubstr("Header.xml is damaged"));
     EXPECT_THAT(reading("damaged.oct").line, HasSubstr("is damaged"));
     EXPECT_FALSE(std::filesystem::exists("/tmp/evil"));
@@ -294,7 +294,7 @@ TEST_F(ForeignFiles, MatlabVariablesInHdf5) {
 }
 
 TEST_F(ForeignFiles, DamagedMatlabFilesAreRefused) {
-    EXPECT_THAT(reading("none.mat").line, HasSubstr("no array of numbers"));
+    EXPECT_THAT(reading("none.mat").line, HasSubstr("no numeric array"));
     EXPECT_THAT(reading("short.mat").line, HasSubstr("ends within a variable"));
     EXPECT_THAT(reading("endless.mat").line, HasSubstr("damaged variable"));
     SeriesFile series(at("damaged.mat"));

@@ -39,11 +39,11 @@ TEST(LiveReport, CompletedJobHasNoProblem) {
 TEST(LiveReport, ReportsMissingData) {
     LiveReport empty = report_of_a_good_job();
     empty.recorder->blocks = 0;
-    EXPECT_THAT(line_of(empty), HasSubstr("nothing came that could be recorded"));
+    EXPECT_THAT(line_of(empty), HasSubstr("nothing was recorded"));
     empty.recorder.reset();
     EXPECT_EQ(line_of(empty), "");
     empty.session.arrived.blocks = 0;
-    EXPECT_THAT(line_of(empty), HasSubstr("no spectra came"));
+    EXPECT_THAT(line_of(empty), HasSubstr("no spectra arrived"));
 
     LiveReport missing = report_of_a_good_job();
     missing.recorder->missing_blocks = 1;
@@ -55,7 +55,7 @@ TEST(LiveReport, ReportsMissingData) {
     hole.recorder->interruptions = 2;
     EXPECT_THAT(line_of(hole), HasSubstr("failed 2 times during the recording"));
     hole.recorder->lost_b_scans = 5;
-    EXPECT_THAT(line_of(hole), HasSubstr("5 B-scans never came"));
+    EXPECT_THAT(line_of(hole), HasSubstr("5 B-scans never arrived"));
 
     LiveReport lost = report_of_a_good_job();
     lost.session.arrived.lost_blocks = 2;

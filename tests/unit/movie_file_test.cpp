@@ -89,10 +89,10 @@ TEST(Movies, RejectsInvalidFormatsBeforeWriting) {
     EXPECT_THAT(refused("a.gif", [](auto& f) { f.rate = {60, 1}; }), testing::HasSubstr("50"));
     EXPECT_THAT(refused("a.gif", [](auto& f) { f.crf = 20; }), testing::HasSubstr("CRF"));
     EXPECT_THAT(refused("a.mp4", [](auto& f) { f.crf = 52; }), testing::HasSubstr("CRF"));
-    EXPECT_THAT(refused("a.mp4", [](auto& f) { f.max_pictures = 0; }), testing::HasSubstr("one picture"));
+    EXPECT_THAT(refused("a.mp4", [](auto& f) { f.max_pictures = 0; }), testing::HasSubstr("one frame"));
     EXPECT_THAT(refused("a.mov", [](auto& f) { f.height = 20000; }), testing::HasSubstr("16384"));
     EXPECT_THAT(refused("a.png", [](auto&) {}), testing::HasSubstr("%04d"));
-    EXPECT_THAT(refused("a_%d_%d.png", [](auto&) {}), testing::HasSubstr("one number"));
+    EXPECT_THAT(refused("a_%d_%d.png", [](auto&) {}), testing::HasSubstr("one frame number"));
     EXPECT_THAT(refused("a_%s.png", [](auto&) {}), testing::HasSubstr("%04d"));
     EXPECT_THAT(refused("a_%99999999999d.png", [](auto&) {}), testing::HasSubstr("9 digits"));
     EXPECT_TRUE(std::filesystem::is_empty(folder.path()));

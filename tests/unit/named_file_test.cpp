@@ -104,7 +104,7 @@ TEST_F(NamedFiles, MayNotBeElsewhere) {
          {std::string("../other/v.raw"), std::string("below/../../other/v.raw"), std::string("out.raw"),
           std::string("out/v.raw"), std::string("/etc/passwd"), std::string("../../../../../../../etc/passwd"),
           std::string("/proc/self/environ"), std::string("../datafile"), (folder_ / "other/v.raw").string()}) {
-        EXPECT_THAT(refusal(name), HasSubstr("names a file outside of its folder")) << name;
+        EXPECT_THAT(refusal(name), HasSubstr("refers to a file outside its folder")) << name;
         EXPECT_THAT(refusal(name), HasSubstr("x.nhdr")) << name;
     }
     fs::create_directories(folder_ / "data2");

@@ -104,7 +104,7 @@ TEST_F(Operations, CheckInputsAndOutputsFirst) {
     filter_->set_text("input", file_.string());
     EXPECT_THAT(refusal_by([&] { filter_->run(context_); }), testing::HasSubstr("output"));
     filter_->set_text("output", file_.string());
-    EXPECT_THAT(refusal_by([&] { filter_->run(context_); }), testing::HasSubstr("is an input"));
+    EXPECT_THAT(refusal_by([&] { filter_->run(context_); }), testing::HasSubstr("would overwrite an input"));
     EXPECT_EQ(read_volume(file_).voxels, speckled().voxels);
 }
 

@@ -53,7 +53,7 @@ TEST(OutputRule, NeverReplacesInputs) {
     for (const auto& name : {path, folder / "symbolic.csv", folder / "hard.csv", folder / "sub/../in.csv"}) {
         for (const bool overwrites : {false, true}) {
             const Caught refused = error_of([&] { check_outputs({{name, is_own}}, {path}, overwrites); });
-            EXPECT_THAT(refused.line, HasSubstr("is an input")) << name;
+            EXPECT_THAT(refused.line, HasSubstr("would overwrite an input")) << name;
         }
     }
 }
@@ -65,13 +65,13 @@ TEST(OutputRule, ProtectsFilesInInputFolder) {
     EXPECT_THAT(error_of([&] {
                     check_outputs({{part, is_own}}, {folder / "series/"}, true);
                 }).line,
-                HasSubstr("is an input"));
+                HasSubstr("would overwrite an input"));
     EXPECT_NO_THROW(check_outputs({{folder / "series/new.nrrd"}}, {folder / "series"}, false));
     // Replacing the folder would replace the input in it.
     EXPECT_THAT(error_of([&] {
                     check_outputs({{folder / "series", is_own}}, {part}, true);
                 }).line,
-                HasSubstr("is an input"));
+                HasSubstr("would overwrite an input"));
 }
 
 TEST(OutputRule, RejectsSameNameTwice) {
@@ -80,7 +80,7 @@ TEST(OutputRule, RejectsSameNameTwice) {
     const auto twice = error_of([&] {
         check_outputs({{folder / "k.csv", is_own}, {folder / "sub/../k.csv", is_own}}, {}, true);
     });
-    EXPECT_THAT(twice.line, HasSubstr("is the name of two results"));
+    EXPECT_THAT(twice.line, HasSubstr("is the name of two outputs"));
 }
 
 TEST(OutputRule, CreatesOnlyOneFolder) {

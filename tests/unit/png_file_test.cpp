@@ -53,7 +53,7 @@ TEST(PngFile, DamagedFilesAreRefused) {
     EXPECT_THAT(refusal("no picture at all").line, HasSubstr("b.png: is not a PNG file"));
     std::string long_text = good;
     long_text.insert(33, std::string("\x43\xae\xd3\x37tEXtcut", 11));  // after IHDR: a text of 1.1 GB
-    EXPECT_THAT(refusal(long_text).line, HasSubstr("b.png: ends before the picture is complete"));
+    EXPECT_THAT(refusal(long_text).line, HasSubstr("b.png: ends before the image is complete"));
     std::string huge = good;
     huge.replace(16, 8, std::string("\0\x0f\0\0\0\x0f\0\0", 8));  // width and height; the checksum is now wrong
     EXPECT_EQ(refusal(huge).code, ErrorCode::bad_file);

@@ -55,7 +55,7 @@ TEST(ProposedScan, ReportsUncertainProperties) {
     EXPECT_THAT(doubts_about({best, swapped, longer}, "x.raw"),
                 testing::ElementsAre("i16, big-endian fits about as well", "samples = 640 fits about as well"));
     EXPECT_THAT(doubts_about({best}, "x_f32.raw"),
-                testing::ElementsAre("the name of the file says f32, its bytes look like u16"));
+                testing::ElementsAre("the file name indicates f32, its bytes look like u16"));
     swapped.smoothness = 0.7;
     longer.fit = 0.9;
     EXPECT_THAT(doubts_about({best, swapped, longer}, "x.raw"), testing::IsEmpty());

@@ -85,7 +85,7 @@ TEST_F(RegisterOperation, RejectsVolumesWithDifferentCrosses) {
     put("b.nrrd", with_crosses(still));
     set("input", "a.nrrd");
     EXPECT_EQ(refusal(),
-              "a.nrrd: has 2 B-scans across, the first volume has 3 (register volumes of one scan protocol)");
+              "a.nrrd: has 2 B-scans across, the first volume has 3 (register volumes of the same scan protocol)");
 }
 
 TEST_F(RegisterOperation, NamesFileWithInvalidNumberOfCrosses) {
@@ -93,7 +93,7 @@ TEST_F(RegisterOperation, NamesFileWithInvalidNumberOfCrosses) {
     const Caught caught = error_of([&] { run(); });
     EXPECT_EQ(caught.code, ErrorCode::bad_file);
     EXPECT_EQ(caught.line,
-              "b.nrrd: scan.crosses in its provenance: expected a whole number from 1 to 64 B-scans, got -5 (give "
+              "b.nrrd: scan.crosses in its provenance: expected a whole number from 1 to 64 B-scans, got -5 (set "
               "registration.crosses)");
 }
 
@@ -214,7 +214,7 @@ TEST(Stabilised, FailsWithoutMatchToCrosses) {
     std::exponential_distribution<float> noise(1e-4F);
     std::generate_n(volume.power.begin(), crosses * depth * a_scans, [&] { return noise(random); });
     EXPECT_EQ(error_of([&] { stabilised(scanned(volume, "raster_cross"), nullptr, ranges(), silent); }).line,
-              "registration: no B-scan fits those across (is it more than noise? Larger ranges may help)");
+              "registration: no B-scan fits those across (check that the scan shows tissue; larger ranges may help)");
 }
 
 }  // namespace

@@ -111,8 +111,8 @@ TEST(RegistrationCrosses, RejectCrossesWithoutRemainingRows) {
         FAIL() << "accepted";
     } catch (const Error& error) {
         EXPECT_EQ(error.line(),
-                  "registration.crosses: 42 of 43 B-scans run across: too few are left to align (say how many of a "
-                  "volume's first B-scans run across the others)");
+                  "registration.crosses: 42 of 43 B-scans are crossing B-scans: too few others remain to align (set it "
+                  "to the number of crossing B-scans at the start of a volume)");
     }
 }
 

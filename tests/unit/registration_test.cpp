@@ -123,13 +123,13 @@ TEST(Registration, RejectsUnsuitableVolumes) {
     PowerVolume other = tissue;
     other.grid.b_scans /= 2;
     other.power.resize(other.power.size() / 2);
-    expect_refused([&] { found(tissue, other); }, "another size");
+    expect_refused([&] { found(tissue, other); }, "differs in size");
     PowerVolume empty = tissue;
     std::ranges::fill(empty.power, 0.0F);
-    expect_refused([&] { found(empty, tissue); }, "holds nothing");
-    expect_refused([&] { found(tissue, empty); }, "holds nothing");
+    expect_refused([&] { found(empty, tissue); }, "is empty: no sample");
+    expect_refused([&] { found(tissue, empty); }, "is empty: no sample");
     std::ranges::fill(empty.power, std::nanf(""));
-    expect_refused([&] { found(tissue, empty); }, "holds nothing");
+    expect_refused([&] { found(tissue, empty); }, "is empty: no sample");
     PowerVolume single = tissue;
     single.grid.b_scans = 1;
     single.power.resize(index(depth * a_scans));

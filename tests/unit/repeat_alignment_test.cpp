@@ -304,7 +304,7 @@ TEST(AlignedRepeats, AreWrittenAsTable) {
               "7,21,0,,,,,1.0000,0.0000,too_few\n"
               "7,21,1,,,,,0.2000,0.0000,weak_match\n");
     EXPECT_EQ(left_out_of(reports, 2, true),
-              "flow.align: 2 of 4 repeats fit no other and are left out (1 too_few, 1 weak_match)");
+              "flow.align: 2 of 4 repeats match no other and are discarded (1 too_few, 1 weak_match)");
     EXPECT_EQ(left_out_of({}, 2, true), "");
 }
 

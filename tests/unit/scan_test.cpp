@@ -87,7 +87,7 @@ TEST_F(ScanTest, NamesMissingFilesAndKeys) {
     EXPECT_THAT(opening("", {"scan.file="}).line, HasSubstr("scan.file: is missing"));
     EXPECT_THAT(opening("", {"scan.file=."}).line, HasSubstr("is not a file"));
     EXPECT_THAT(opening("", {"scan.samples=0"}).line,
-                HasSubstr("scan.toml, scan.samples: is missing or 0 (give a number of at least 1)"));
+                HasSubstr("scan.toml, scan.samples: is missing or 0 (set it to at least 1)"));
 }
 
 TEST_F(ScanTest, AbsurdSizesAreRefusedWithoutAllocation) {
@@ -170,7 +170,7 @@ TEST_F(ScanTest, WavelengthsInAnyUnitAreSame) {
         EXPECT_EQ(opening(given).line, "") << unit;
         for (std::size_t p = 0; p < 4; ++p) EXPECT_NEAR(scan_.calibration.wavelengths_nm.at(p), nm[p], 1e-9) << unit;
         ASSERT_EQ(scan_.remarks.size(), 1) << unit;
-        EXPECT_THAT(scan_.remarks[0], HasSubstr(std::string("taken as ") + unit + ", 800.0 to 832.0 nm"));
+        EXPECT_THAT(scan_.remarks[0], HasSubstr(std::string("interpreted as ") + unit + ", 800.0 to 832.0 nm"));
     }
     for (const char* absurd : {"0.001\n0.002\n0.003\n0.004\n", "8e8\n8.1e8\n8.2e8\n8.3e8\n", "-8\n-7\n-6\n-5\n"}) {
         folder_.write("w.csv", absurd);

@@ -42,7 +42,7 @@ TEST(SceneFiles, ReportFileAndKeyOfUserScene) {
     EXPECT_THAT(refusal("[boundaries]\ndepth = [0.1, 0.5, 0.4]\n[layers]\nbrightness = 1\n"),
                 HasSubstr("mine.toml, boundaries.depth: is not in ascending order (name the boundaries from above)"));
     EXPECT_THAT(refusal("[boundaries]\ndepth = [0.1, 0.4]\nbow = [0, 1, 0]\n[layers]\nbrightness = 1\n"),
-                HasSubstr("mine.toml, boundaries.bow: has 3 numbers for 2 (give one for all, or one for each)"));
+                HasSubstr("mine.toml, boundaries.bow: has 3 numbers for 2 (specify one for all, or one for each)"));
     EXPECT_THAT(refusal("[boundaries]\ndepth = [0.1, 0.4]\n"), HasSubstr("layers.brightness: has 0 numbers for 1"));
     EXPECT_THAT(refusal("[tubes]\ndepth = 0.5\nradios = 0.1\n"), HasSubstr("did you mean \"tubes.radius\"?"));
     EXPECT_THAT(refusal("[tubes]\nbright = 2\n"), HasSubstr("did you mean \"tubes.brightness\"?"));

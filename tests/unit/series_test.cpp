@@ -112,9 +112,9 @@ TEST_F(SeriesTest, RejectsVolumesOfDifferentShape) {
     taller.voxels.resize(48);
     write_volume(folder_ / "a.nrrd", constant(0));
     write_volume(folder_ / "b.nrrd", taller);
-    EXPECT_THAT(
-        error_of([&] { TimePoints points(folder_.path()); }).line,
-        HasSubstr("holds volumes that are no series: a.nrrd is 2 x 3 x 4, b.nrrd is 4 x 3 x 4 (name one of them"));
+    EXPECT_THAT(error_of([&] { TimePoints points(folder_.path()); }).line,
+                HasSubstr("contains volumes of different sizes or types, so it is not a series: a.nrrd is 2 x 3 x 4, "
+                          "b.nrrd is 4 x 3 x 4 (name one of them"));
     EXPECT_EQ(TimePoints(folder_ / "b*.nrrd").count(), 1);
 }
 
@@ -255,7 +255,7 @@ TEST_F(SeriesTest, DamagedFileInMiddleIsSkipped) {
 }
 
 TEST_F(SeriesTest, ReportsMissingVolumes) {
-    EXPECT_THAT(error_of([&] { Series series(folder_.path()); }).line, HasSubstr("holds no volume files"));
+    EXPECT_THAT(error_of([&] { Series series(folder_.path()); }).line, HasSubstr("contains no volume files"));
     EXPECT_THAT(error_of([&] { Series series(folder_ / "a.nii"); }).line, HasSubstr("does not exist"));
     folder_.write("v0.nrrd", "nothing");
     folder_.write("v1.nrrd", "nothing");

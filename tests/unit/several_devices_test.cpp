@@ -222,7 +222,7 @@ TEST_F(SeveralDevicesTest, ExcludesFailedDevice) {
     for (std::uint64_t i = 4; i < 6; ++i) devices.submit(block(i), place);
     EXPECT_EQ(notes, (Notes{"A collects", "A makes 4", "A makes 5"}));
     EXPECT_EQ(devices.backend_description(), "device A");
-    EXPECT_EQ(left_out(devices.device_work()), "device B (device 2 of 2) is left out: broken");
+    EXPECT_EQ(left_out(devices.device_work()), "device B (device 2 of 2) is not used: broken");
 }
 
 // The caller must then create new devices.

@@ -338,7 +338,7 @@ TEST(SimulatorMotion, RejectsMotionBeyondDepthRange) {
     expect_refused(s, ErrorCode::bad_setting, "simulation.motion_file", "beyond the depth range");
     write_file(folder / "back.csv", "0,0,0,0\n1,0,0,4\n1,0,0,5\n");
     s.motion_file = (folder / "back.csv").string();
-    expect_refused(s, ErrorCode::bad_file, "back.csv", "time does not grow");
+    expect_refused(s, ErrorCode::bad_file, "back.csv", "time does not increase");
     write_file(folder / "word.csv", "0,0,0,0\n1,zero,0,4\n");
     s.motion_file = (folder / "word.csv").string();
     expect_refused(s, ErrorCode::bad_file, "word.csv", "");

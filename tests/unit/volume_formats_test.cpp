@@ -272,7 +272,7 @@ TEST_F(VolumeFormatsTest, KeepsForeignFolders) {
     folder_.write("mine.zarr/thesis.tex", "years of work");
     const Caught caught = error_of([&] { write_series(folder_ / "mine.zarr", header); });
     EXPECT_EQ(caught.code, ErrorCode::output);
-    EXPECT_THAT(caught.line, HasSubstr("mine.zarr: already exists and holds other files"));
+    EXPECT_THAT(caught.line, HasSubstr("mine.zarr: already exists and contains other files"));
     EXPECT_TRUE(std::filesystem::exists(folder_ / "mine.zarr/thesis.tex"));
     SeriesHeader other = header;
     other.grid.b_scans = 3;
@@ -306,7 +306,7 @@ TEST_F(VolumeFormatsTest, DamagedChunksAndStrangeMetadataAreRefused) {
         folder_.write("w.zarr/.zarray", array);
         return reading("w.zarr").line;
     };
-    EXPECT_THAT(with_array("{}"), HasSubstr("w.zarr: describes its array in an unknown way"));
+    EXPECT_THAT(with_array("{}"), HasSubstr("w.zarr: describes its array in an unsupported way"));
     EXPECT_THAT(with_array("[[[["), HasSubstr("is not JSON"));
     EXPECT_THAT(with_array(R"({"shape": [9000000000000000000, 9000000000000000000, 2], "chunks": [64, 64, 64],
                            "dtype": "<u2", "compressor": null, "fill_value": 0})"),
@@ -327,7 +327,7 @@ TEST_F(VolumeFormatsTest, DamagedChunksAndStrangeMetadataAreRefused) {
     write_series(folder_ / "x.ome.zarr", header);
     folder_.write("x.ome.zarr/.zattrs",
                   R"({"multiscales": [{"axes": ["z", "y", "x"], "datasets": [{"path": "../w.zarr"}]}]})");
-    EXPECT_THAT(reading("x.ome.zarr").line, HasSubstr("outside of its folder"));
+    EXPECT_THAT(reading("x.ome.zarr").line, HasSubstr("outside its folder"));
 }
 
 TEST_F(VolumeFormatsTest, OtherProgramsReadSameVoxels) {

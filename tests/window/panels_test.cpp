@@ -391,23 +391,23 @@ TEST_F(PanelsTest, TimeBarFollowsDrag) {
 TEST_F(PanelsTest, WindowHandlesFileRequests) {
     open_counted_volume();
     click(at("export.volume"));
-    ASSERT_TRUE(state_.file_wish);
-    EXPECT_EQ(state_.file_wish->kind, FileWish::Kind::save);
-    EXPECT_EQ(state_.file_wish->suggested, "ball.nrrd");
-    EXPECT_THAT(state_.file_wish->endings, testing::IsSupersetOf({".nrrd", ".nii.gz", ".npy", ".mha"}))
+    ASSERT_TRUE(state_.file_request);
+    EXPECT_EQ(state_.file_request->kind, FileRequest::Kind::save);
+    EXPECT_EQ(state_.file_request->suggested, "ball.nrrd");
+    EXPECT_THAT(state_.file_request->endings, testing::IsSupersetOf({".nrrd", ".nii.gz", ".npy", ".mha"}))
         << "all that are written";
-    for (const std::string& ending : state_.file_wish->endings) {
+    for (const std::string& ending : state_.file_request->endings) {
         EXPECT_NE(image_format_of("name" + ending), nullptr) << ending;
     }
-    state_.file_wish->chosen(folder() / "kept.nrrd");
+    state_.file_request->chosen(folder() / "kept.nrrd");
     settle();
     EXPECT_EQ(read_volume(folder() / "kept.nrrd").grid.voxels(), 24 * 20 * 16) << troubles();
-    const FileWish of_volume = *state_.file_wish;
+    const FileRequest of_volume = *state_.file_request;
     work().change_together("view", {{"view.width", std::int64_t{40}}, {"view.height", std::int64_t{30}}});
     frames(3);
     click(at("export.picture"));
-    EXPECT_EQ(state_.file_wish->endings, (std::vector<std::string>{".png", ".tif", ".tiff"}));
-    state_.file_wish->chosen(folder() / "kept.tif");
+    EXPECT_EQ(state_.file_request->endings, (std::vector<std::string>{".png", ".tif", ".tiff"}));
+    state_.file_request->chosen(folder() / "kept.tif");
     settle();
     EXPECT_TRUE(std::filesystem::exists(folder() / "kept.tif")) << troubles();
     of_volume.chosen(folder() / "kept.xyz");

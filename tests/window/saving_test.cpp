@@ -133,7 +133,7 @@ TEST_F(Saving, ReportsPictureAtOnceAndShowsItOnDesktop) {
     open_ball();
     work().change("view.rest_samples", std::int64_t{200});
     press("F12");
-    EXPECT_TRUE(work().notices().all().back().line.starts_with("drawing the picture")) << "before it is there";
+    EXPECT_TRUE(work().notices().all().back().line.starts_with("rendering the image")) << "before it is there";
     ASSERT_TRUE(turn_until([this] { return work().notices().all().back().line.starts_with("saved"); }));
     const fs::path saved = work().notices().all().back().file.path;
     EXPECT_TRUE(fs::exists(saved));

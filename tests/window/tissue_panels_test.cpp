@@ -76,7 +76,7 @@ TEST_F(TissuePanels, FilterIsCancelledAndBegunAgain) {
     EXPECT_FALSE(work().filtering().is_filtered(work()));
     EXPECT_TRUE(work().jobs().is_idle()) << "it does not begin again by itself";
     ASSERT_TRUE(work().change("filter.method", std::string("median")));
-    ASSERT_TRUE(turn_until([this] { return work().filtering().is_filtered(work()); })) << "another wish is tried";
+    ASSERT_TRUE(turn_until([this] { return work().filtering().is_filtered(work()); })) << "another request is tried";
 }
 
 TEST_F(TissuePanels, SurfaceIsDraggedInBScanAndUndone) {

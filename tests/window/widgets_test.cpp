@@ -89,6 +89,14 @@ TEST(ValueText, NamesLoseUnderscoresAndTheirUnit) {
     EXPECT_EQ(label_of(described), "show filtered");
 }
 
+TEST(ValueText, ChoicesAreSpeltOut) {
+    EXPECT_EQ(choice_text("power_doppler"), "Power Doppler");
+    EXPECT_EQ(choice_text("complex_decorrelation"), "Complex decorrelation");
+    EXPECT_EQ(choice_text("mip"), "Maximum (MIP)");
+    EXPECT_EQ(choice_text("u16"), "u16");
+    EXPECT_EQ(choice_text(""), "");
+}
+
 TEST(ValueText, NumbersHaveSignificantDigits) {
     EXPECT_EQ(number_text(1.25, 0.01), "1.25");
     EXPECT_EQ(number_text(-0.001, 0.1), "0.0") << "no minus before zero";

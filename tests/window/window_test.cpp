@@ -177,7 +177,7 @@ TEST_F(WindowTest, PaletteRunsTypedAction) {
     open_ball();
     ASSERT_EQ(work().settings().window().layout, PaneLayout::volume_and_sections);
     press("Ctrl+K");
-    type("sections alone");
+    type("sections only");
     press("Enter");
     EXPECT_EQ(work().settings().window().layout, PaneLayout::sections);
     EXPECT_FALSE(window().place_of("palette.typed").has_value());

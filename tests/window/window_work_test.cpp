@@ -208,7 +208,7 @@ TEST_F(WindowWork, EnterRunsSelectedActionAndIgnoresScatteredLetters) {
     ASSERT_NO_FATAL_FAILURE(open_ball());
     const auto layout = work().settings().window().layout;
     press("Ctrl+K");
-    type("sctalne");  // "SeCTions ALoNE"
+    type("sctonly");  // "SeCTions ONLY"
     press("Enter");
     EXPECT_EQ(work().settings().window().layout, layout);
     EXPECT_TRUE(window().place_of("palette.typed").has_value());

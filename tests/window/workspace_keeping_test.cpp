@@ -79,10 +79,10 @@ TEST_F(WorkspaceKeeping, NeverOverwritesOpenFile) {
     const auto written = std::filesystem::last_write_time(shown);
     work().exporting().save_volume(shown);
     settle();
-    EXPECT_THAT(standing("export"), HasSubstr("is an input"));
+    EXPECT_THAT(standing("export"), HasSubstr("would overwrite an input"));
     work().save_session(shown);
     settle();
-    EXPECT_THAT(standing("files"), HasSubstr("is an input"));
+    EXPECT_THAT(standing("files"), HasSubstr("would overwrite an input"));
     EXPECT_EQ(std::filesystem::last_write_time(shown), written);
     EXPECT_NO_THROW(work().check_recent_name(folder() / "new.png"));
 }

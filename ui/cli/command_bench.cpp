@@ -35,20 +35,22 @@ struct BenchKind {
 #endif
 
 constexpr BenchKind live_kind{"--live",
-                              "instead: a live system at a set rate, and the published table of scan protocols",
+                              "benchmark a live system at a fixed rate, and published scan protocols, instead",
                               ECHOLUX_DRAWING(run_live)};
 constexpr BenchKind bench_kinds[] = {
-    {"--rendering", "instead: what pictures cost the graphics device, against volume and picture size",
-     ECHOLUX_DRAWING(run_rendering), true},
+    {"--rendering", "benchmark rendering time against volume and image size instead", ECHOLUX_DRAWING(run_rendering),
+     true},
     {"--light",
-     "instead: what a path a pixel of traced light costs, and what a changed curve or volume does; how soon a picture "
-     "is clean",
+     "benchmark path tracing per pixel and path, after changes of curve or volume, and the time to a converged "
+     "path-traced image, instead",
      ECHOLUX_DRAWING(run_light), true},
-    {"--movie", "instead: what a turntable costs beside drawing alone and encoding alone", ECHOLUX_DRAWING(run_movie)},
-    {"--methods", "instead: every method's shipped recipe beside the plain chain, 2048 samples", run_methods},
-    {"--papers", "instead: what five papers published, and the same work done here", run_papers},
-    {"--precision", "instead: what recipe.precision = fast adds to a line and changes in codes", run_precision},
-    {"--processing", "instead: what is done to volumes after reconstruction: filters, surfaces", run_processing}};
+    {"--movie", "benchmark a turntable movie against rendering only and encoding only instead",
+     ECHOLUX_DRAWING(run_movie)},
+    {"--methods", "benchmark the shipped recipe of every method against the plain chain, 2048 samples, instead",
+     run_methods},
+    {"--papers", "benchmark the work of five published papers instead", run_papers},
+    {"--precision", "measure the errors of recipe.precision = fast instead", run_precision},
+    {"--processing", "benchmark post-processing of volumes (filters, surfaces) instead", run_processing}};
 
 struct BenchOptions {
     BenchJob job;
@@ -134,7 +136,7 @@ void add_bench(CLI::App& program) {
     for (const BenchKind& kind : bench_kinds) kinds.push_back(add_kind(kind));
     CLI::Option* gpus = add_gpus_option(
         *command, [options](const BackendChoice& choice) { options->job.gpus = choice; },
-        "instead: the same on 1, 2, 4 ... N GPUs, 0: all; with --live also by their numbers: 0,1");
+        "repeat the benchmark on 1, 2, 4 ... N GPUs instead, 0: all; with --live also by their numbers: 0,1");
     CLI::Option* live = add_kind(live_kind);
     command->add_option("--seconds", options->job.seconds, "length of each run of --live [60]")
         ->check(positive())

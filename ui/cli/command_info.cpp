@@ -288,7 +288,7 @@ void inform(const InfoOptions& options) {
 
 void add_info(CLI::App& program) {
     auto options = std::make_shared<InfoOptions>();
-    CLI::App* command = program.add_subcommand("info", "Describe a scan, volume or picture, and what it lacks");
+    CLI::App* command = program.add_subcommand("info", "Describe a scan, volume or image and list missing metadata");
     CLI::Option* file =
         command
             ->add_option("FILE", options->file,

@@ -81,8 +81,7 @@ void add_live(CLI::App& program) {
         ->type_name("NAME");
     add_picture_options(*command, *options);
     command->add_flag_function(
-        "--headless", [](std::int64_t) {},
-        "accepted, as live never opens a window; `echolux view --source ...` opens one");
+        "--headless", [](std::int64_t) {}, "no effect; kept for compatibility; `echolux view --source ...` opens one");
     command->add_option("-o,--output", options->picture, "write the last picture here")->type_name("PICTURE.png");
     CLI::Option* record =
         command

@@ -231,7 +231,8 @@ void add_net_options(CLI::App& command, ServeOptions& options) {
         return command.add_option(name, value, help)->type_name(type)->group(group);
     };
     add("--port", options.port, "port of the page; 0: any that is free [8970]", "N")->check(between(0, 65535));
-    add("--host", options.host, "address to listen at; 0.0.0.0: whoever can reach this machine [127.0.0.1]", "ADDRESS");
+    add("--host", options.host, "address to listen at; 0.0.0.0: all machines that can reach this one [127.0.0.1]",
+        "ADDRESS");
     add("--name", options.names, "another name that browsers may call this machine by; may be repeated", "NAME")
         ->take_all()
         ->allow_extra_args(false);

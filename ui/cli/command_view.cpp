@@ -52,7 +52,7 @@ void add_igtl_options(CLI::App& command, IgtlOptions& wanted) {
         ->group(group);
     command
         .add_flag("--igtl-steer", wanted.may_steer,
-                  "let them change settings: whoever can connect, as there is no password")
+                  "allow clients to change settings; there is no password, so this includes everyone who can connect")
         ->group(group);
 }
 
@@ -79,7 +79,7 @@ void add_control_options(CLI::App& command, ControlRequest& wanted) {
         ->type_name("[HOST:]PORT");
     command
         .add_option("--control-token", wanted.token_file,
-                    "file of the token that they show; made if it is missing [a new one, which is printed]")
+                    "file with the token that clients must present; created if missing [a new one, which is printed]")
         ->type_name("FILE");
     command
         .add_option("--control-folder", wanted.folders,

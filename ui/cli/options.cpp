@@ -188,8 +188,9 @@ void add_data_folder_option(CLI::App& command) {
 }
 
 void add_overwrite_option(CLI::App& command, bool& overwrites) {
-    command.add_flag("--overwrite", overwrites,
-                     "replace what is there, whoever made it; never an input or a running recording");
+    command.add_flag(
+        "--overwrite", overwrites,
+        "overwrite existing output files, even those not made by Echolux; never an input or a running recording");
 }
 
 CLI::Option* add_backend_option(CLI::App& command, Backend& backend, const std::string& work) {

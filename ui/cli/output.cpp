@@ -59,8 +59,7 @@ OutputOptions& output_options() {
 }
 
 void add_output_options(CLI::App& command, bool has_json) {
-    command.add_flag("--quiet", output_options().is_quiet,
-                     "no progress, no warnings, no closing lines: results and errors");
+    command.add_flag("--quiet", output_options().is_quiet, "print only results and errors");
     if (has_json) {
         command.add_flag("--json", output_options().is_json,
                          "print one JSON object for programs, on standard output; errors as one on standard error");
@@ -283,7 +282,7 @@ class Streams {
     // Returns the name of the file that deliver() will copy. From then on, messages go to standard error.
     std::string promise_output(const std::string& ending, bool is_binary) {
         if (!output_.empty() || output_options().is_json) {
-            throw Error(ErrorCode::bad_setting, "standard output can carry one thing", "-",
+            throw Error(ErrorCode::bad_setting, "only one result can use standard output", "-",
                         output_options().is_json ? "leave out --json, or name a file" : "name a file instead");
         }
         if (is_binary && isatty(STDOUT_FILENO) != 0) {

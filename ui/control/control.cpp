@@ -601,7 +601,7 @@ void Control::Parts::start(Call& call) {
 
 void Control::Parts::stop(Call& call) {
     if (live_source(work).is_recording()) {
-        throw Error(ErrorCode::bad_setting, "a recording is under way", "stop", "`stop_recording` first");
+        throw Error(ErrorCode::bad_setting, "a recording is already running", "stop", "`stop_recording` first");
     }
     operate(
         call, [this] { work.stop_source(); }, [this]() -> Result { return {running_object(work)}; });
@@ -609,7 +609,7 @@ void Control::Parts::stop(Call& call) {
 
 void Control::Parts::record(Call& call) {
     if (live_source(work).is_recording()) {
-        throw Error(ErrorCode::bad_setting, "a recording is under way", "record", "`stop_recording` first");
+        throw Error(ErrorCode::bad_setting, "a recording is already running", "record", "`stop_recording` first");
     }
     const std::filesystem::path file =
         call.params.contains("file") ? file_of(call, "file") : work.new_name(UserFolder::videos, "", ".toml");

@@ -196,14 +196,14 @@ std::vector<ControlMethod> all_methods() {
         {RpcMethod::set,
          "set",
          RequiredRight::steer,
-         "change settings: all of them or, if one is refused, none. What arrives between two pictures is applied "
+         "change settings: all of them or, if one is refused, none. Changes between two frames are applied "
          "together, the newest value of each counts",
          {{"values", Type::values, true, "by key; null: the default"}},
          "`values` that hold now, of these keys"},
         {RpcMethod::state,
          "state",
          RequiredRight::watch,
-         "current state: what is open, running and recording",
+         "current state: open data, running sources and recordings",
          {},
          "`program`, `version`, `may_steer`, `is_open`, `name`, `way`, `grid`, `time_point`, `time_points`, "
          "`incomplete_time_points` (volumes with missing B-scans), "
@@ -212,7 +212,7 @@ std::vector<ControlMethod> all_methods() {
         {RpcMethod::statistics,
          "statistics",
          RequiredRight::watch,
-         "counts, rates and delays of what is open, as `echolux live --json` reports them",
+         "counts, rates and delays of the open source, as `echolux live --json` reports them",
          {},
          "see [live](live.md)"},
         {RpcMethod::open,
@@ -222,9 +222,9 @@ std::vector<ControlMethod> all_methods() {
          {{"file", Type::file, false, "volume, folder of volumes, scan, session, or a picture saved by Echolux"},
           {"source", Type::text, false, "a live source in place of a file, as `echolux view --source` takes it"},
           {"scan", Type::file, false, "TOML that describes what the source sends"},
-          {"values", Type::values, false, "settings of what is opened, over those that were set before"}},
+          {"values", Type::values, false, "settings of the opened data, over those that were set before"}},
          "as `state`"},
-        {RpcMethod::close, "close", RequiredRight::steer, "close what is open", {}, "`is_open`"},
+        {RpcMethod::close, "close", RequiredRight::steer, "close the open data", {}, "`is_open`"},
         {RpcMethod::start, "start", RequiredRight::steer, "start the live source", {}, "`is_running`"},
         {RpcMethod::stop, "stop", RequiredRight::steer, "stop the live source", {}, "`is_running`"},
         {RpcMethod::record,
@@ -305,7 +305,7 @@ std::vector<ControlMethod> all_methods() {
            Type::text,
            true,
            "take the mean of 1,000 A-scans (dark, background, mirror_1, mirror_2), apply the k map of both mirrors, or "
-           "search the dispersion",
+           "search for the dispersion",
            {"dark", "background", "mirror_1", "mirror_2", "apply", "dispersion"}},
           {"values", Type::values, false,
            "for `apply`: mirrors.sides, mirrors.wavelength_rises, "
@@ -351,7 +351,8 @@ std::vector<ControlMethod> all_methods() {
         {RpcMethod::run_operation,
          "operation.run",
          RequiredRight::steer,
-         "run an operation on files; responds when it is done. Meanwhile, `jobs` of the topic `state` has its progress",
+         "run an operation on files; responds when it is done. While it runs, `jobs` of the topic `state` has its "
+         "progress",
          {{"name", Type::text, true, "of the operation: \"filter\""},
           {"arguments", Type::values, true, "inputs, outputs and settings by name; several inputs as a list"},
           {"overwrite", Type::flag, false, "replace a file that another program made; default: false"},

@@ -40,7 +40,7 @@ std::vector<std::string> lines_of(const std::filesystem::path& path, std::size_t
     std::error_code problem;
     const perms rights = std::filesystem::status(path, problem).permissions();
     if (!problem && (rights & (perms::group_all | perms::others_all)) != perms::none)
-        throw Error(ErrorCode::bad_file, "others may read it", path.string(), "chmod 600 " + path.string());
+        throw Error(ErrorCode::bad_file, "it is readable by others", path.string(), "chmod 600 " + path.string());
     std::ifstream stream = open_file(path);
     std::vector<std::string> lines;
     std::string line;
@@ -59,8 +59,8 @@ bool is_plain(std::string_view text) {
 void check_token(const std::string& token, const std::filesystem::path& path) {
     if (token.size() >= shortest_token && is_plain(token)) return;
     throw Error(ErrorCode::bad_setting,
-                fmt::format("a token has at least {} characters out of A-Z a-z 0-9 - _", shortest_token), path.string(),
-                "remove the file: it is made again with new tokens");
+                fmt::format("a token needs at least {} of the characters A-Z a-z 0-9 - _", shortest_token),
+                path.string(), "delete the file: it is recreated with new tokens");
 }
 
 // Returns "host" for "host:8970" and "host", and "[::1]" for "[::1]:8970".
@@ -84,7 +84,7 @@ bool is_number_address(std::string_view host) {
 std::string create_token() {
     std::array<unsigned char, 32> bytes{};
     if (RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) != 1)
-        throw Error(ErrorCode::device, "the system gives no random numbers", "token");
+        throw Error(ErrorCode::device, "the system provides no random numbers", "token");
     std::string token;
     std::uint32_t bits = 0;
     int count = 0;
@@ -114,16 +114,17 @@ Secrets secrets_of(const std::filesystem::path& token_file) {
     if (lines.empty()) check_token("", token_file);
     for (const std::string& line : lines) check_token(line, token_file);
     if (lines.size() == 2 && lines[0] == lines[1])
-        throw Error(ErrorCode::bad_setting, "has the same token to steer and to watch", token_file.string(),
-                    "remove the second line, or the file");
+        throw Error(ErrorCode::bad_setting, "has the same token for control and for viewing", token_file.string(),
+                    "delete the second line, or the file");
     return {lines[0], lines.size() == 2 ? lines[1] : create_token(), {}};
 }
 
 std::string password_of(const std::filesystem::path& password_file) {
     const std::vector<std::string> lines = lines_of(password_file, 1);
     if (lines.empty() || lines[0].size() < shortest_password)
-        throw Error(ErrorCode::bad_setting, fmt::format("the password has fewer than {} characters", shortest_password),
-                    password_file.string(), "write a longer one in the first line");
+        throw Error(ErrorCode::bad_setting,
+                    fmt::format("the password is shorter than {} characters", shortest_password),
+                    password_file.string(), "write a longer one on the first line");
     return lines[0];
 }
 
@@ -183,7 +184,7 @@ void write_private(const std::filesystem::path& path, std::string_view text) {
     if (!problem) fs::rename(file, path, problem);
     fs::remove_all(folder, ignored);
     if (problem)
-        throw Error(ErrorCode::output, "cannot be written for its owner alone", path.string(),
+        throw Error(ErrorCode::output, "cannot be written with access for its owner only", path.string(),
                     "check folder, permissions and free space");
 }
 

@@ -76,7 +76,7 @@ void add_extension(X509* x509, int kind, const std::string& value) {
     const Released<X509_EXTENSION, X509_EXTENSION_free> extension(
         X509V3_EXT_conf_nid(nullptr, &context, kind, value.c_str()));
     if (!extension || X509_add_ext(x509, extension.get(), -1) != 1)
-        throw Error(ErrorCode::device, fmt::format("no certificate can be made for {}", value), "tls");
+        throw Error(ErrorCode::device, fmt::format("cannot create a certificate for {}", value), "tls");
 }
 
 // Creates a self-signed certificate. Its validity starts one hour ago, for clients with slow clocks.
@@ -105,7 +105,7 @@ Certificate made(const std::vector<std::string>& names) {
     const bool is_made = X509_sign(x509.get(), key.get(), EVP_sha256()) > 0 &&
                          PEM_write_bio_X509(chain.get(), x509.get()) == 1 &&
                          PEM_write_bio_PrivateKey(secret.get(), key.get(), nullptr, nullptr, 0, nullptr, nullptr) == 1;
-    if (!is_made) throw Error(ErrorCode::device, "OpenSSL failed to make a certificate", "tls");
+    if (!is_made) throw Error(ErrorCode::device, "OpenSSL failed to create a certificate", "tls");
     return {text_of(chain.get()), text_of(secret.get())};
 }
 
@@ -118,10 +118,10 @@ std::string whole(const std::filesystem::path& path) {
 Certificate read_certificate(const std::filesystem::path& chain, const std::filesystem::path& key) {
     const Certificate read{whole(chain), whole(key)};
     if (!x509_of(read.chain))
-        throw Error(ErrorCode::bad_file, "holds no certificate as PEM", chain.string(), "give the chain as PEM");
+        throw Error(ErrorCode::bad_file, "contains no PEM certificate", chain.string(), "use the chain in PEM format");
     if (!fit(read))
-        throw Error(ErrorCode::bad_file, "is not the key of the certificate, as PEM without a password", key.string(),
-                    "give the key that the certificate was made with");
+        throw Error(ErrorCode::bad_file, "is not the key of the certificate in PEM format without a password",
+                    key.string(), "use the key of the certificate");
     return read;
 }
 

@@ -71,8 +71,8 @@ struct ClientConnection::Tls {
                                ? SSL_CTX_set_default_verify_paths(context.get())
                                : SSL_CTX_load_verify_locations(context.get(), authorities.c_str(), nullptr);
         if (loaded != 1)
-            throw Error(ErrorCode::bad_file, "holds no certificate as PEM", authorities.string(),
-                        "give the certificate of the server, or of its authority");
+            throw Error(ErrorCode::bad_file, "contains no PEM certificate", authorities.string(),
+                        "use the certificate of the server, or of its authority");
     }
 
     // Sends the encrypted bytes that OpenSSL has produced. Returns false if the connection has ended.
@@ -109,7 +109,7 @@ struct ClientConnection::Tls {
             const std::optional<std::size_t> came = is_sent ? fill(connection, 100ms) : std::nullopt;
             if (!came || std::chrono::steady_clock::now() > until)
                 throw Error(ErrorCode::device, "does not answer with TLS", address.text(),
-                            "is this the port of a server with `--tls`?");
+                            "check that a server with `--tls` uses this port");
         }
         flush(connection);
     }
@@ -119,9 +119,9 @@ struct ClientConnection::Tls {
         if (verified != X509_V_OK)
             return {ErrorCode::bad_setting,
                     std::string("its certificate is not accepted: ") + X509_verify_cert_error_string(verified),
-                    address.text(), "compare its fingerprint with the printed one, and give that"};
+                    address.text(), "compare its fingerprint with the one that the server printed, and pass that one"};
         return {ErrorCode::device, "no TLS: " + openssl_reason(), address.text(),
-                "is this the port of a server with `--tls`?"};
+                "check that a server with `--tls` uses this port"};
     }
 
     std::string fingerprint() const {

@@ -498,7 +498,7 @@ class LineHandler : public ClientHandler, public Unauthenticated {
 
     void refuse_long_line() {
         const std::string what = fmt::format("a line is longer than {}", is_open() ? "1 MiB" : "4 KiB");
-        const std::string line = error_line("bad_setting", what.c_str(), "send less at a time");
+        const std::string line = error_line("bad_setting", what.c_str(), "send shorter lines");
         is_open() ? refuse(line) : turn_away(line);
     }
 
@@ -509,9 +509,9 @@ class LineHandler : public ClientHandler, public Unauthenticated {
         if (!right && token.empty())
             return turn_away(error_line("bad_setting", "the first line must be {\\\"token\\\": \\\"...\\\"}", ""));
         if (!right)
-            return turn_away(error_line("bad_setting", "the token is wrong", "Echolux printed it when it started"));
+            return turn_away(error_line("bad_setting", "the token is wrong", "the server printed it at the start"));
         std::shared_ptr<void> place = hub_.note_client();
-        if (!place) return turn_away(error_line("bad_setting", "too many clients are connected", "try later"));
+        if (!place) return turn_away(error_line("bad_setting", "too many clients are connected", "try again later"));
         counted_.reset();
         open(*right, false, peer_, std::move(place),
              fmt::format("{{\"welcome\": \"echolux\", \"may_steer\": {}}}", *right == Right::steer));
@@ -710,10 +710,10 @@ class HttpHandler : public Unauthenticated, public std::enable_shared_from_this<
     void read(error_code error) {
         keeps_alive_ = false;
         if (error == http::error::header_limit) return answer(431, "the request is too long");
-        if (error == http::error::body_limit) return answer(413, "the file is larger than this server takes");
+        if (error == http::error::body_limit) return answer(413, "the file is larger than this server accepts");
         if (error.category() == http::make_error_code(http::error::bad_method).category() &&
             error != http::error::end_of_stream && error != http::error::partial_message)
-            return answer(400, "this is not a request that can be read");
+            return answer(400, "the request is malformed");
         if (error) return stream_.close();
         const auto& request = parser_->get();
         keeps_alive_ = request.keep_alive() && parser_->is_done();
@@ -752,28 +752,28 @@ class HttpHandler : public Unauthenticated, public std::enable_shared_from_this<
         form->body_limit(form_bytes);
         http::async_read(stream_, buffer_, *form, [self = shared_from_this(), form](error_code error, std::size_t) {
             self->keeps_alive_ = false;
-            if (error) return self->answer(400, "the form cannot be read");
+            if (error) return self->answer(400, "the form is malformed");
             self->check_password(form_value(form->get().body(), "password").value_or(""));
         });
     }
 
     // The rate limit applies per address, so that parallel guessing gains nothing.
     void check_password(const std::string& given) {
-        if (!hub_.may_try(peer_)) return answer(429, "too many tries: wait a few seconds");
-        if (!hub_.access->is_password(given)) return answer(403, "this is not the password");
+        if (!hub_.may_try(peer_)) return answer(429, "too many attempts: wait a few seconds");
+        if (!hub_.access->is_password(given)) return answer(403, "wrong password");
         enter(hub_.access->secrets().steer, "/");
     }
 
     void become_socket(Right right) {
         const std::shared_ptr<void> place = hub_.note_client();
-        if (!place) return answer(503, "too many clients are connected: try later, or close another page");
+        if (!place) return answer(503, "too many clients are connected: try again later, or close another page");
         stream_.plain().expires_never();
         begin_socket_session(hub_, std::move(stream_), parser_->release(), right, peer_, place);
     }
 
     void begin_upload(const std::string& name) {
         if (hub_.content.upload_folder.empty())
-            return answer(403, "this server takes no files: start it with `--uploads FOLDER`");
+            return answer(403, "this server accepts no files: start it with `--uploads FOLDER`");
         if (!parser_->content_length()) return answer(411, "Content-Length is required");
         place_ = hub_.note_client();
         if (!place_) return answer(503, "too many clients are connected");
@@ -812,7 +812,7 @@ class HttpHandler : public Unauthenticated, public std::enable_shared_from_this<
 
     void continue_upload(const std::shared_ptr<Uploading>& up) {
         keeps_alive_ = false;
-        if (!up->problem.empty()) return answer(507, "the file could not be kept: " + up->problem);
+        if (!up->problem.empty()) return answer(507, "the file could not be stored: " + up->problem);
         if (up->is_done) return answer(201, up->file->path().filename().string());
         auto& body = up->parser.get().body();
         body.data = up->part.data();
@@ -824,7 +824,7 @@ class HttpHandler : public Unauthenticated, public std::enable_shared_from_this<
     }
 
     void keep_part(const std::shared_ptr<Uploading>& up, error_code error) {
-        if (error == http::error::body_limit) return answer(413, "the file is larger than this server takes");
+        if (error == http::error::body_limit) return answer(413, "the file is larger than this server accepts");
         if (error && error != http::error::need_buffer) return stream_.close();
         const std::size_t bytes = up->part.size() - up->parser.get().body().size;
         const bool is_last = up->parser.is_done();

@@ -86,7 +86,7 @@ asio::ssl::context create_context(const Certificate& certificate) {
         context.use_certificate_chain(asio::buffer(certificate.chain));
         context.use_private_key(asio::buffer(certificate.key), asio::ssl::context::pem);
     } catch (const boost::system::system_error& error) {
-        throw Error(ErrorCode::bad_file, fmt::format("OpenSSL refuses it: {}", error.code().message()), "certificate");
+        throw Error(ErrorCode::bad_file, fmt::format("OpenSSL rejects it: {}", error.code().message()), "certificate");
     }
     return context;
 }
@@ -127,7 +127,7 @@ struct NetServer::Parts {
         const auto found = resolver.resolve(hub.options.host, std::to_string(port), error);
         if (!error && !found.empty()) return *found.begin();
         throw Error(ErrorCode::bad_setting, "is not an address of this machine", hub.options.host,
-                    "127.0.0.1 for this machine alone, 0.0.0.0 for all that can reach it");
+                    "127.0.0.1 for this machine only, 0.0.0.0 for all machines that can reach it");
     }
 
     // `listens` receives the port before the first connection is accepted.
@@ -139,7 +139,7 @@ struct NetServer::Parts {
             return listener->port();
         } catch (const boost::system::system_error& error) {
             throw Error(ErrorCode::device, error.code().message(), fmt::format("{}:{}", hub.options.host, port),
-                        "choose another port or address; 0 is any free port");
+                        "choose another port or address; 0 selects any free port");
         }
     }
 

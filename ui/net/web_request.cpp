@@ -44,7 +44,7 @@ std::string shown_token(const WebRequest& request, const Target& target, int por
     return cookie_value(request.cookie, cookie_name(port)).value_or("");
 }
 
-constexpr const char* no_token = "missing or expired token: open the complete address that `echolux serve` printed";
+constexpr const char* no_token = "missing or expired token: open the complete address printed by `echolux serve`";
 
 // Without a valid token, only the password form and its submission are available, and only if a password is set.
 Verdict judge_unauthenticated(const WebRequest& request, const Target& target, const Access& access) {
@@ -143,8 +143,8 @@ Verdict judge(const WebRequest& request, const Access& access, int port) {
         !request.origin.empty() && !Access::is_origin_ours(request.origin, request.host, request.is_tls);
     if (is_foreign && changes) return refused(403, "cross-origin request refused");
     const std::optional<Target> target = parsed_target(request.target);
-    if (!target) return refused(400, "the address cannot be read");
-    if (request.method == WebRequest::Method::other) return refused(405, "this server knows GET, PUT and POST only");
+    if (!target) return refused(400, "the address is malformed");
+    if (request.method == WebRequest::Method::other) return refused(405, "this server supports GET, PUT and POST only");
 
     const std::string token = shown_token(request, *target, port);
     const std::optional<Right> right = access.right_of(token);
@@ -155,7 +155,7 @@ Verdict judge(const WebRequest& request, const Access& access, int port) {
     verdict.right = right;
     verdict.path = target->path;
     if (request.is_upgrade) {
-        if (target->path != "/ws") return refused(404, "WebSockets are answered at /ws");
+        if (target->path != "/ws") return refused(404, "WebSocket connections use /ws");
         verdict.kind = Verdict::Kind::socket;
     } else if (request.method == WebRequest::Method::put) {
         if (right != Right::steer) return refused(403, "this token is view-only: uploads are refused");

@@ -100,7 +100,7 @@ class AlignmentView : public NamedPanel {
     static void draw_empty(const PanelContext& context) {
         muted_text(context, context.work.settings().scan() == nullptr
                                 ? "Open a camera, the simulator or a scan: alignment needs raw spectra."
-                                : "No raw spectra yet. Start the source; spectra that lie on a GPU cannot be shown.");
+                                : "No raw spectra yet. Start the source; spectra in GPU memory cannot be shown.");
     }
 
     static void draw_figures(const PanelContext& context, const AlignmentReading& reading) {
@@ -176,7 +176,8 @@ class AlignmentView : public NamedPanel {
                                  greatest = floats(reading.max), background = floats(reading.background);
         Plot plot{"Spectrum", {"sample", ""}, {"counts", ""}, across(mean.size(), 1)};
         plot.bands.push_back({{least}, {greatest}, faded(style.accent, 0.25f)});
-        plot.traces.push_back({reading.has_background ? "background" : "slow part", {background}, style.muted});
+        plot.traces.push_back(
+            {reading.has_background ? "background" : "low-frequency part", {background}, style.muted});
         plot.traces.push_back({"mean", {mean}, style.accent});
         if (reading.full_scale) {
             plot.levels.push_back({*reading.full_scale, "full scale", style.warning});
@@ -262,7 +263,7 @@ class AlignmentView : public NamedPanel {
         if (!section(context, "Dispersion", true)) return;
         setting_row(context, "recipe.a2_rad");
         setting_row(context, "recipe.a3_rad");
-        action_button(context, "calibrate.dispersion", "Search on the B-scan shown");
+        action_button(context, "calibrate.dispersion", "Search on current B-scan");
     }
 
     static void draw_reading(const PanelContext& context) {
@@ -275,7 +276,7 @@ class AlignmentView : public NamedPanel {
         ImGui::SameLine();
         ImGui::Checkbox("pause", &calibrating.is_still);
         note_place(context, "alignment.still");
-        const char* help = "keep the present A-scan for comparison, and show by how much values differ";
+        const char* help = "keep the current A-scan as a reference and show differences";
         if (plain_button(context, "alignment.freeze", "Freeze to compare", help)) watch.freeze();
         ImGui::SameLine();
         if (plain_button(context, "alignment.thaw", "Clear", "", watch.frozen().has_value())) watch.thaw();
@@ -292,14 +293,14 @@ class AlignmentView : public NamedPanel {
             const std::string ago = duration_text(context.work.now_s() - measured->time_s);
             figure(context, name_of(which).data(), fmt::format("{}, {} ago", plural(measured->lines, "lines"), ago));
         } else {
-            figure(context, name_of(which).data(), "not taken");
+            figure(context, name_of(which).data(), "none");
         }
     }
 
     static void draw_taking(const PanelContext& context) {
-        action_button(context, "calibrate.take_dark", "Take dark");
+        action_button(context, "calibrate.take_dark", "Acquire dark");
         ImGui::SameLine();
-        action_button(context, "calibrate.take_background", "Take background");
+        action_button(context, "calibrate.take_background", "Acquire background");
         draw_taken(context, Spectrum::dark);
         draw_taken(context, Spectrum::background);
     }
@@ -310,9 +311,9 @@ class AlignmentView : public NamedPanel {
              {"mirrors.sides", "mirrors.wavelength_rises", "mirrors.displacement_um", "mirrors.centre_wavelength_nm"}) {
             row(context, key);
         }
-        action_button(context, "calibrate.mirror_1", "Record mirror 1");
+        action_button(context, "calibrate.mirror_1", "Acquire mirror 1");
         ImGui::SameLine();
-        action_button(context, "calibrate.mirror_2", "Record mirror 2");
+        action_button(context, "calibrate.mirror_2", "Acquire mirror 2");
         draw_taken(context, Spectrum::mirror_1);
         draw_taken(context, Spectrum::mirror_2);
         const bool is_possible = calibrating.can_compute(context.work);
@@ -325,7 +326,7 @@ class AlignmentView : public NamedPanel {
     }
 
     static void draw_found(const PanelContext& context, const MirrorCalibration& found) {
-        muted_text(context, "Widths: as recorded, with the k map, with dispersion compensated too");
+        muted_text(context, "FWHM: raw, k-linearised, dispersion-compensated");
         for (const std::size_t m : {0U, 1U}) {
             figure(context, m == 0 ? "mirror 1" : "mirror 2",
                    fmt::format("{:.2f}  {:.2f}  {:.2f}", found.fwhm_before[m], found.fwhm_mapped[m], found.fwhm[m]),

@@ -56,7 +56,7 @@ void draw_colour(const CurvePicture& picture, std::size_t point) {
 }
 
 constexpr float curve_height = 150, handles_height = 26;  // at scale 1
-constexpr const char* how_to_edit = "Double click adds a point, a right click takes it away; the wheel enlarges.";
+constexpr const char* how_to_edit = "Double-click to add a point, right-click to remove it, scroll to zoom.";
 
 }  // namespace
 
@@ -238,7 +238,7 @@ void CurveEditor::draw_selected(const CurvePicture& picture) {
     ImGui::SameLine(places.control);
     draw_colour(picture, point);
     ImGui::SameLine(places.reset - context.style.px(10));
-    if (icon_button(context, "transfer.point.remove", Icon::remove, "remove the point", false,
+    if (icon_button(context, "transfer.point.remove", Icon::remove, "remove point", false,
                     picture.bare.nodes.size() > 2)) {
         work.set_transfer_curve(without_point(picture.curve(), point));
         selected_.reset();

@@ -63,21 +63,21 @@ const std::vector<Field<MovieChoice>>& describe<MovieChoice>() {
     static const std::vector<Field<C>> fields{
         choice("path", &C::path,
                {"turntable", "time", "sweep", "turntable+time", "sweep+time", "key frames", "time line"}, view,
-               "turntable: once round the volume; time: through all time points; sweep: a plane moves through the "
-               "volume, or the section that is shown; key frames: of a file; time line: those below the panes"),
+               "turntable: once around the volume; time: through all time points; sweep: a plane or the current "
+               "section moves through the volume; key frames: from a file; time line: the key frames below the panes"),
         text("key_frames", &C::key_frames, view, "file of key frames (.toml) that move the view")
             .only_while("movie.path", {"key frames"}),
         number("seconds", &C::seconds, 0, 1e5, "s", view,
                "length; 0: 10 s for a turntable, each time point or layer once, key frames at their own times"),
-        number("fps", &C::fps, 0.01, 1000, "", view, "pictures per second"),
-        choice("along", &C::along, {"depth", "a-scans", "b-scans"}, view, "direction in which a sweep moves its plane")
+        number("fps", &C::fps, 0.01, 1000, "", view, "frames per second"),
+        choice("along", &C::along, {"depth", "a-scans", "b-scans"}, view, "axis along which a sweep moves its plane")
             .only_while("movie.path", sweeps),
         choice("plane", &C::plane, {"slice", "clip"}, view,
                "slice: the plane shows the values on it; clip: removes what is beyond it")
             .only_while("movie.path", sweeps),
         flag("resumes", &C::resumes, view,
-             "go on where the same movie was interrupted; until all of its pictures are there, they wait in a folder "
-             "beside it"),
+             "continue an interrupted movie; frames are kept in a folder next to it until all are rendered")
+            .called("continue interrupted"),
     };
     return fields;
 }
@@ -111,17 +111,19 @@ void ExportMovie::draw(const PanelContext& context) {
     own_rows(context, parts_->settings, "movie", "");
     draw_group(context, {"view"}, "Movie");
     if (!plain_button(
-            context, "export.movie", "Make movie...",
-            "make a movie of the view at the size above while the window stays usable: H.264 (.mp4, .mkv), VP9 "
-            "(.webm), ProRes (.mov), GIF, WebP, or frame_%04d.png. When cancelled, the part made so far is kept")) {
+            context, "export.movie", "Save movie...",
+            "render a movie of the view at the size above in the background: H.264 (.mp4, .mkv), VP9 "
+            "(.webm), ProRes (.mov), GIF, WebP, or frame_%04d.png. If cancelled, the finished part is kept")) {
         return;
     }
-    context.state.file_wish = FileWish{.kind = FileWish::Kind::save,
-                                       .title = "Make a movie",
-                                       .suggested = "movie.mp4",
-                                       .endings = {".mp4", ".mkv", ".webm", ".mov", ".gif", ".webp", ".png"},
-                                       .chosen = [&work = context.work, spec = parts_->spec(context.work)](
-                                                     const auto& file) { work.exporting().make_movie(file, spec); }};
+    context.state.file_request =
+        FileRequest{.kind = FileRequest::Kind::save,
+                    .title = "Save movie",
+                    .suggested = "movie.mp4",
+                    .endings = {".mp4", ".mkv", ".webm", ".mov", ".gif", ".webp", ".png"},
+                    .chosen = [&work = context.work, spec = parts_->spec(context.work)](const auto& file) {
+                        work.exporting().make_movie(file, spec);
+                    }};
 }
 
 // ---- The panel
@@ -144,14 +146,15 @@ const std::vector<Field<ExportChoice>>& describe<ExportChoice>() {
         choice("bits", &C::bits, {"8", "16"}, view, "bits per channel: 8, or 16 for more than 256 levels")
             .in("Picture"),
         text("layout", &C::layout, view,
-             "of a figure: volume, bscan and enface, side by side with +, below each other with /; the B-scan is the "
-             "one at the cross-hair")
+             "content of the figure: volume, bscan and enface; + places side by side, / below each other; the B-scan "
+             "is at the cross-hair")
             .in("Figure"),
-        integer("en_face_begin", &C::en_face_begin, -max_rows, max_rows, "rows", view, "first depth row of the mean")
+        integer("en_face_begin", &C::en_face_begin, -max_rows, max_rows, "rows", view,
+                "first depth row of the projection")
             .in("Figure"),
-        integer("en_face_end", &C::en_face_end, 0, max_rows, "rows", view, "the one after the last; 0: to the end")
+        integer("en_face_end", &C::en_face_end, 0, max_rows, "rows", view, "end depth row (exclusive); 0: to the end")
             .in("Figure"),
-        flag("from_surface", &C::from_surface, view, "count those rows from the surface of the tissue").in("Figure"),
+        flag("from_surface", &C::from_surface, view, "count these rows from the tissue surface").in("Figure"),
     };
     return fields;
 }
@@ -159,29 +162,30 @@ const std::vector<Field<ExportChoice>>& describe<ExportChoice>() {
 namespace {
 
 // Asks the window for a save dialog; `save` is called with the chosen file.
-void wish_to_save(const PanelContext& context, const char* title, const std::vector<std::string>& endings,
+void request_save(const PanelContext& context, const char* title, const std::vector<std::string>& endings,
                   std::function<void(const std::filesystem::path&)> save) {
-    context.state.file_wish =
-        FileWish{.kind = FileWish::Kind::save,
-                 .title = title,
-                 .suggested = suggested_name(*context.work.viewer().view_source(), endings.front()),
-                 .endings = endings,
-                 .chosen = std::move(save)};
+    context.state.file_request =
+        FileRequest{.kind = FileRequest::Kind::save,
+                    .title = title,
+                    .suggested = suggested_name(*context.work.viewer().view_source(), endings.front()),
+                    .endings = endings,
+                    .chosen = std::move(save)};
 }
 
 void draw_volume(const PanelContext& context) {
     Workspace& work = context.work;
     if (plain_button(context, "export.volume", "Save volume...",
                      ("the ending decides the format: " + endings_written()).c_str())) {
-        wish_to_save(context, "Save the volume", written_endings(),
+        request_save(context, "Save volume", written_endings(),
                      [&work](const auto& path) { work.exporting().save_volume(path); });
     }
 }
 
 void draw_session(const PanelContext& context) {
     Workspace& work = context.work;
-    if (plain_button(context, "export.session", "Save session...", "all settings and what is open, as one TOML file")) {
-        wish_to_save(context, "Save the session", {".toml"}, [&work](const auto& path) {
+    if (plain_button(context, "export.session", "Save session...",
+                     "all settings and the open data, as one TOML file")) {
+        request_save(context, "Save session", {".toml"}, [&work](const auto& path) {
             try {
                 work.save_session(path);
             } catch (const Error& error) {
@@ -207,7 +211,7 @@ class ExportPanel : public NamedPanel {
         draw_volume(context);
         ImGui::SameLine();
         draw_session(context);
-        if (section(context, "Your presets", true)) draw_presets(context);
+        if (section(context, "User presets", true)) draw_presets(context);
     }
 
   private:
@@ -216,13 +220,13 @@ class ExportPanel : public NamedPanel {
                                "view.eyes_apart"});
         own_rows(context, settings_, "export", "Picture");
         const std::string help =
-            "PNG or TIFF at this size, with at least as many rays per pixel as a pane at rest. The file stores all "
-            "settings: opening it restores them, echolux reproduce makes it again. F12 saves one at once into " +
+            "PNG or TIFF at this size, with at least the anti-aliasing of a pane at rest. The file stores all "
+            "settings: opening it restores them, echolux reproduce renders it again. F12 saves immediately to " +
             short_path(context.work.keeping_folder(UserFolder::pictures));
-        if (plain_button(context, "export.picture", "Save picture...", help.c_str())) {
+        if (plain_button(context, "export.picture", "Save image...", help.c_str())) {
             const PictureBits bits =
                 choice_.bits == ExportChoice::Bits::sixteen ? PictureBits::sixteen : PictureBits::eight;
-            wish_to_save(context, "Save a picture", {".png", ".tif", ".tiff"},
+            request_save(context, "Save image", {".png", ".tif", ".tiff"},
                          [&work = context.work, bits](const auto& path) { work.exporting().save_picture(path, bits); });
         }
     }
@@ -241,7 +245,7 @@ class ExportPanel : public NamedPanel {
         if (plain_button(context, "export.figure", "Save figure...",
                          "B-scan and projection with axes, as PDF, SVG or PNG")) {
             attempt(context, "export", [&] {
-                wish_to_save(context, "Save a figure", {".pdf", ".svg", ".png"},
+                request_save(context, "Save figure", {".pdf", ".svg", ".png"},
                              [&work = context.work, what = content(), style = style_](const auto& path) {
                                  work.exporting().save_figure(path, what, style);
                              });
@@ -253,13 +257,13 @@ class ExportPanel : public NamedPanel {
     void draw_tables(const PanelContext& context) {
         const auto button = [&](const char* name, const char* label, const char* help, Exporting::TableKind kind) {
             if (!plain_button(context, name, label, help)) return;
-            wish_to_save(context, "Save a table", {".csv"},
+            request_save(context, "Save table", {".csv"},
                          [&work = context.work, kind](const auto& path) { work.exporting().save_table(path, kind); });
         };
-        button("export.a_scan", "A-scan as table...", "values along depth at the cross-hair, as CSV",
+        button("export.a_scan", "Save A-scan table...", "values along depth at the cross-hair, as CSV",
                Exporting::TableKind::a_scan);
-        button("export.echoes", "Echoes as table...",
-               "depth, height, width and side lobe of the strongest echo of each A-scan in the B-scan at the "
+        button("export.echoes", "Save peak table...",
+               "depth, height, width and side lobe of the strongest peak of each A-scan in the B-scan at the "
                "cross-hair, as CSV",
                Exporting::TableKind::echoes);
     }

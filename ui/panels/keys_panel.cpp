@@ -113,50 +113,49 @@ class KeysPanel : public NamedPanel {
 
     void draw_buttons(const PanelContext& context) {
         const auto next = [&context] { ImGui::SameLine(0, context.style.px(4)); };
-        if (icon_button(context, "keys.play", plays_ ? Icon::pause : Icon::play, "play the key frames, over and over",
+        if (icon_button(context, "keys.play", plays_ ? Icon::pause : Icon::play, "play the key frames in a loop",
                         plays_, !line_.is_empty())) {
             plays_ = !plays_;
             if (!plays_) show(context, now_s_, Edit::done);
         }
         next();
         if (plain_button(context, "keys.add", "Add key",
-                         "the camera as it is now, and all else in which the view differs from what is there at this "
-                         "moment")) {
+                         "add the current camera and all other view settings that differ at this time")) {
             TimeLine line = line_;
             line.take(now_s_, context.work.view());
             change(context, line);
         }
         next();
-        if (plain_button(context, "keys.copy", "Copy here", "copies the chosen key to this moment",
+        if (plain_button(context, "keys.copy", "Copy here", "copy the selected key to this time",
                          chosen_.has_value())) {
             edit(context, [&](TimeLine& line) { line.copy(chosen_->time_s, now_s_, chosen_->name); });
             chosen_->time_s = now_s_;
         }
         next();
         // Deletes the selected key, or all keys at its time.
-        if (plain_button(context, "keys.remove", "Delete", "deletes the chosen key", chosen_.has_value())) {
+        if (plain_button(context, "keys.remove", "Delete", "delete the selected key", chosen_.has_value())) {
             edit(context, [&](TimeLine& line) { line.erase(chosen_->time_s, chosen_->name); });
             chosen_.reset();
         }
         next();
         draw_eases(context);
         next();
-        if (plain_button(context, "keys.open", "Open...", "reads a file of key frames (.toml)")) {
-            context.state.file_wish =
-                FileWish{.kind = FileWish::Kind::open,
-                         .title = "Open key frames",
-                         .suggested = {},
-                         .endings = {".toml"},
-                         .chosen = [&work = context.work](const auto& file) { open(work, file); }};
+        if (plain_button(context, "keys.open", "Open...", "read a file of key frames (.toml)")) {
+            context.state.file_request =
+                FileRequest{.kind = FileRequest::Kind::open,
+                            .title = "Open key frames",
+                            .suggested = {},
+                            .endings = {".toml"},
+                            .chosen = [&work = context.work](const auto& file) { open(work, file); }};
         }
         next();
-        if (plain_button(context, "keys.save", "Save...", "writes a file of key frames (.toml)", !line_.is_empty())) {
-            context.state.file_wish =
-                FileWish{.kind = FileWish::Kind::save,
-                         .title = "Save key frames",
-                         .suggested = "keys.toml",
-                         .endings = {".toml"},
-                         .chosen = [&work = context.work, text = text_](const auto& file) { save(work, file, text); }};
+        if (plain_button(context, "keys.save", "Save...", "write a file of key frames (.toml)", !line_.is_empty())) {
+            context.state.file_request = FileRequest{
+                .kind = FileRequest::Kind::save,
+                .title = "Save key frames",
+                .suggested = "keys.toml",
+                .endings = {".toml"},
+                .chosen = [&work = context.work, text = text_](const auto& file) { save(work, file, text); }};
         }
         next();
         ImGui::AlignTextToFramePadding();
@@ -185,7 +184,7 @@ class KeysPanel : public NamedPanel {
             const LitButtons lit(context.style, i == now);
             const std::string name(ease_names.at(i));
             if (plain_button(context, "keys.ease=" + name, name.c_str(),
-                             "how all settings go on from the chosen moment; rest: they stop there", is_there)) {
+                             "interpolation of all settings after the selected time; rest: hold the value", is_there)) {
                 edit(context, [&](TimeLine& line) { line.ease(chosen_->time_s, static_cast<Ease>(i)); });
             }
             if (i + 1 < ease_names.size()) ImGui::SameLine(0, context.style.px(2));
@@ -275,7 +274,7 @@ class KeysPanel : public NamedPanel {
 
     void draw_ruler(const PanelContext& context) {
         draw_track(context, "", "all", "keys.ruler",
-                   "drag to move through time; drag a mark to move all keys of a moment");
+                   "drag to move through time; drag a mark to move all keys at that time");
     }
 
     void draw_row(const PanelContext& context, const std::string& name) {

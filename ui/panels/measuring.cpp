@@ -47,10 +47,12 @@ void MeasureTool::forget() {
 std::string hint_of(const MeasureTool& tool) {
     const std::size_t next = tool.places_taken() + 1, wanted = tool.places_wanted();
     switch (tool.kind()) {
-        case MeasureTool::Kind::distance: return fmt::format("Distance: click place {} of {}; Esc ends", next, wanted);
-        case MeasureTool::Kind::angle: return fmt::format("Angle: click place {} of {}; Esc ends", next, wanted);
-        case MeasureTool::Kind::profile: return fmt::format("Profile: click place {} of {}; Esc ends", next, wanted);
-        case MeasureTool::Kind::probe: return "Probe: click places; Esc ends";
+        case MeasureTool::Kind::distance:
+            return fmt::format("Distance: click point {} of {}; Esc to finish", next, wanted);
+        case MeasureTool::Kind::angle: return fmt::format("Angle: click point {} of {}; Esc to finish", next, wanted);
+        case MeasureTool::Kind::profile:
+            return fmt::format("Profile: click point {} of {}; Esc to finish", next, wanted);
+        case MeasureTool::Kind::probe: return "Probe: click points; Esc to finish";
         case MeasureTool::Kind::none: break;
     }
     return "";
@@ -161,7 +163,7 @@ void draw_probe(const PanelContext& context) {
     figure(context, "voxel", voxel);
     const PositionText place = probe ? place_text(probe->place_um, probe->has_spacing) : PositionText{};
     figure(context, "place", probe ? joined(place) : "–", place.unit.c_str());
-    tooltip(context, "along depth, A-scans, B-scans, from the middle of the first voxel");
+    tooltip(context, "along depth, A-scans, B-scans, from the centre of the first voxel");
 }
 
 void draw_tools(const PanelContext& context) {
@@ -275,7 +277,8 @@ class MeasurePanel : public NamedPanel {
         draw_profile(context);
         const View& view = context.work.view();
         if (view.distances.empty() && view.angles.empty()) return;
-        if (plain_button(context, "measure.copy", "Copy as CSV", "copy all with their positions to the clipboard")) {
+        if (plain_button(context, "measure.copy", "Copy as CSV",
+                         "copy all measurements with positions to the clipboard")) {
             const auto csv = measurements_csv(view.distances, view.angles, has_unit ? "um" : "voxels");
             ImGui::SetClipboardText(csv.c_str());
         }

@@ -53,7 +53,7 @@ class MeasureTool {
     std::shared_ptr<std::optional<LineProfile>> profile_ = std::make_shared<std::optional<LineProfile>>();
 };
 
-// Returns the next step for the user: "Distance: click place 1 of 2; Esc ends".
+// Returns the next step for the user: "Distance: click point 1 of 2; Esc to finish".
 std::string hint_of(const MeasureTool& tool);
 
 // Length of six numbers: start and end. In the unit of the positions.

@@ -44,7 +44,7 @@ struct FileRow {
     std::string help;
     const char* hint = "none";  // shown without a file
     std::size_t number = 0;     // of several files
-    FileWish wish{};            // `chosen` is set by the row
+    FileRequest wish{};         // `chosen` is set by the row
 };
 
 void draw_box(const PanelContext& context, OperationForm& form, FileRow& row) {
@@ -64,7 +64,7 @@ void draw_box(const PanelContext& context, OperationForm& form, FileRow& row) {
     if (ImGui::Button("...", {button, 0})) {
         if (!file.empty()) row.wish.suggested = file;
         row.wish.chosen = set;
-        context.state.file_wish = row.wish;
+        context.state.file_request = row.wish;
     }
     ImGui::EndGroup();
 }
@@ -212,7 +212,7 @@ class OperationPanel : public NamedPanel {
         FileRow row{.name = output.name, .help = std::string(output.help)};
         const std::vector<std::string> endings = endings_of(output);
         const std::string name = output.name == "output" ? std::string(form.info.name) : std::string(output.name);
-        row.wish = {.kind = FileWish::Kind::save,
+        row.wish = {.kind = FileRequest::Kind::save,
                     .title = in_capital(output.name),
                     .suggested = suggested_name(*context.work.viewer().view_source(),
                                                 "-" + name + (endings.empty() ? "" : endings.front())),

@@ -32,10 +32,10 @@ struct ControlRectangles {
 };
 
 // A panel's request for a file or folder. The window opens its dialog and clears the request.
-struct FileWish {
+struct FileRequest {
     enum class Kind { open, save, folder };
     Kind kind = Kind::open;
-    std::string title;        // such as "Save the volume"
+    std::string title;        // such as "Save volume"
     std::string suggested{};  // initial name or path
     // accepted endings such as ".nrrd"; empty: any. A name without one gets that of `suggested`
     std::vector<std::string> endings{};
@@ -79,10 +79,10 @@ struct PanelState {
     PointerRest rest;
     VolumeFacts volume;  // updated by refresh_facts()
     double volume_time_s = -1;
-    std::optional<FileWish> file_wish;
-    std::optional<std::filesystem::path> outside_wish;  // file or folder to show in the file manager
-    unsigned int picked = 0;                            // last clicked number, replaced by typing; 0: none
-    bool is_picked_there = false;                       // it has been drawn in this frame
+    std::optional<FileRequest> file_request;
+    std::optional<std::filesystem::path> desktop_request;  // file or folder to show in the file manager
+    unsigned int picked = 0;                               // last clicked number, replaced by typing; 0: none
+    bool is_picked_there = false;                          // it has been drawn in this frame
     WindowPace pace;
     bool plays_keys = false;                           // the time line is playing, so frames follow quickly
     std::string wanted_panel;                          // panel to scroll to; empty: none

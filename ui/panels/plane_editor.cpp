@@ -16,7 +16,7 @@ namespace echolux {
 namespace {
 
 constexpr float plane_height = 170;  // at scale 1
-constexpr const char* how_to_shape = "Drag widgets and their handles; a right click takes one away.";
+constexpr const char* how_to_shape = "Drag widgets and handles; right-click a widget to remove it.";
 
 const char* name_of(WidgetShape shape) {
     return shape == WidgetShape::box ? "Box" : shape == WidgetShape::arc ? "Arc" : "Stroke";
@@ -38,7 +38,7 @@ void PlaneEditor::draw(const PanelContext& context, const TransferFunction& bare
         selected_.reset();
         held_.reset();
         if (plain_button(context, "transfer.plane.add", "Add a second axis",
-                         "what is seen by the value and by how steep it changes, too")) {
+                         "classify voxels by value and by gradient magnitude")) {
             edited.set(first_plane(bare, grid));
         }
         return;
@@ -98,12 +98,12 @@ void PlaneEditor::draw_tools(const Edited& edited) {
         paints_ = false;
         edited.set(with_widget(plane, shape, values, {}));
     };
-    add("transfer.plane.box", "Add a box", WidgetShape::box, "all between two values and two ends of the second axis");
+    add("transfer.plane.box", "Add a box", WidgetShape::box, "a range of values and of the second axis");
     ImGui::SameLine();
     add("transfer.plane.arc", "Add an arc", WidgetShape::arc, "the boundary between two materials");
     ImGui::SameLine();
     const LitButtons lit(context.style, paints_);
-    if (plain_button(context, "transfer.plane.brush", "Brush", "paint where something is seen")) paints_ = !paints_;
+    if (plain_button(context, "transfer.plane.brush", "Brush", "paint the visible region")) paints_ = !paints_;
 }
 
 // Draws the picture and handles the mouse.
@@ -211,7 +211,7 @@ void PlaneEditor::draw_selected(const Edited& edited) {
     if (ImGui::IsItemDeactivatedAfterEdit()) edited.set(*edited.bare.plane);
     note_place(context, "transfer.widget.colour");
     ImGui::SameLine(places.reset - context.style.px(10));
-    if (icon_button(context, "transfer.widget.remove", Icon::remove, "remove the widget", false, true)) {
+    if (icon_button(context, "transfer.widget.remove", Icon::remove, "remove widget", false, true)) {
         edited.set(without_widget(*edited.bare.plane, *selected_));
         selected_.reset();
     }

@@ -31,9 +31,9 @@ void draw_background(const PanelContext& context) {
     draw_group(context, {"recipe", "calibration"}, "Background");
     ViewSource* view_source = context.work.viewer().view_source();
     if (view_source == nullptr || !is_instrument(*view_source)) return;
-    action_button(context, "calibrate.take_background", "Take background");
+    action_button(context, "calibrate.take_background", "Acquire background");
     ImGui::SameLine();
-    action_button(context, "calibrate.take_dark", "Take dark");
+    action_button(context, "calibrate.take_dark", "Acquire dark");
 }
 
 void draw_dispersion(const PanelContext& context) {
@@ -73,11 +73,11 @@ namespace {
 // One line in every state, so that the layout does not change.
 std::string state_of_live(Workspace& work) {
     const auto done = Filtering::done_live(work);
-    if (!work.settings().tissue().filter_display.shown) return "Shown: the raw volume.";
-    if (done == nullptr || !done->was_to_be_filtered) return "From the next volume on.";
-    if (!done->unsmooth.empty()) return "Shown as it is: " + done->unsmooth;
+    if (!work.settings().tissue().filter_display.shown) return "Showing the raw volume";
+    if (done == nullptr || !done->was_to_be_filtered) return "Takes effect with the next volume";
+    if (!done->unsmooth.empty()) return "Showing the unprocessed volume: " + done->unsmooth;
     const std::int64_t skipped = Filtering::live_stats(work).skipped;
-    return skipped == 0 ? "Shown: filtered volumes." : fmt::format("Shown: filtered volumes; {} skipped.", skipped);
+    return skipped == 0 ? "Showing filtered volumes" : fmt::format("Showing filtered volumes; {} skipped", skipped);
 }
 
 std::string state_of(Workspace& work) {
@@ -86,12 +86,12 @@ std::string state_of(Workspace& work) {
     const std::string obstacle = Filtering::obstacle(work);
     const bool is_wanted = work.settings().tissue().filter_display.shown;
     if (is_wanted && filtering.is_filtered(work)) {
-        if (filtering.is_running()) return "Filtering again: shown is the one before.";
-        return filtering.has_ended_early() ? "Ended early: shown is the one before." : "Shown: the filtered volume.";
+        if (filtering.is_running()) return "Filtering ... showing the previous result";
+        return filtering.has_ended_early() ? "Cancelled; showing the previous result" : "Showing the filtered volume";
     }
     if (!obstacle.empty()) return obstacle;
-    if (!is_wanted) return "Shown: the raw volume.";
-    return filtering.is_running() ? "Filtering: shown is the raw volume." : "Ended early: shown is the raw volume.";
+    if (!is_wanted) return "Showing the raw volume";
+    return filtering.is_running() ? "Filtering ... showing the raw volume" : "Cancelled; showing the raw volume";
 }
 
 class FiltersPanel : public NamedPanel {
@@ -118,10 +118,10 @@ class FiltersPanel : public NamedPanel {
         const bool is_wanted = work.settings().tissue().filter_display.shown;
         const bool runs = is_wanted && filtering.is_running();
         const bool ended_early = is_wanted && filtering.has_ended_early();
-        if (plain_button(context, "filter.cancel", "Cancel", "ends the filtering that is under way", runs))
+        if (plain_button(context, "filter.cancel", "Cancel", "cancel filtering", runs))
             work.jobs().cancel(filtering.filter_job());
         ImGui::SameLine();
-        if (plain_button(context, "filter.again", "Filter again", "after it was cancelled, or failed",
+        if (plain_button(context, "filter.again", "Filter again", "restart filtering after it was cancelled or failed",
                          ended_early && Filtering::obstacle(work).empty()))
             filtering.again();
     }
@@ -143,11 +143,11 @@ constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
 // One line per state, for a live source.
 std::string state_of_live_motion(Workspace& work) {
     const auto done = Filtering::done_live(work);
-    if (!work.settings().tissue().registration_display.shown) return "Shown: the raw volume.";
-    if (done == nullptr || !done->was_to_be_stabilised) return "From the next volume on.";
-    if (!done->unsteady.empty()) return "Shown as it is: " + done->unsteady;
+    if (!work.settings().tissue().registration_display.shown) return "Showing the raw volume";
+    if (done == nullptr || !done->was_to_be_stabilised) return "Takes effect with the next volume";
+    if (!done->unsteady.empty()) return "Showing the unprocessed volume: " + done->unsteady;
     const std::int64_t skipped = Filtering::live_stats(work).skipped;
-    return skipped == 0 ? "Shown: stabilised volumes." : fmt::format("Shown: stabilised volumes; {} skipped.", skipped);
+    return skipped == 0 ? "Showing stabilised volumes" : fmt::format("Showing stabilised volumes; {} skipped", skipped);
 }
 
 std::string state_of_motion(Workspace& work) {
@@ -156,10 +156,10 @@ std::string state_of_motion(Workspace& work) {
     const std::string obstacle = Filtering::obstacle(work);
     const bool is_wanted = work.settings().tissue().registration_display.shown;
     if (is_wanted && filtering.is_stabilised(work))
-        return filtering.is_running() ? "Working: shown is the one before." : "Shown: the stabilised volume.";
+        return filtering.is_running() ? "Stabilising ... showing the previous result" : "Showing the stabilised volume";
     if (!obstacle.empty()) return obstacle;
-    if (!is_wanted) return "Shown: the raw volume.";
-    return filtering.is_running() ? "Working: shown is the raw volume." : "Ended early: shown is the raw volume.";
+    if (!is_wanted) return "Showing the raw volume";
+    return filtering.is_running() ? "Stabilising ... showing the raw volume" : "Cancelled; showing the raw volume";
 }
 
 class StabilisePanel : public NamedPanel {
@@ -205,17 +205,17 @@ class StabilisePanel : public NamedPanel {
                    is_there = filtering.stabilised() != nullptr;
         const bool can_begin = Filtering::obstacle(work).empty() && !filtering.is_running() && !is_there;
         if (plain_button(context, "registration.measure", "Measure motion",
-                         "finds the shifts; the raw volume stays in view", can_begin))
+                         "compute the shifts; the raw volume stays visible", can_begin))
             is_shown ? filtering.again() : filtering.measure(work);
         ImGui::SameLine();
-        if (plain_button(context, "registration.cancel", "Cancel", "ends what is under way", filtering.is_running()))
+        if (plain_button(context, "registration.cancel", "Cancel", "cancel the job", filtering.is_running()))
             work.jobs().cancel(filtering.stabilise_job());
     }
 
     // Copies the curves only when the result changes.
     void draw_result(const PanelContext& context, const RegisteredRows& found) {
         const auto saccades = std::ranges::count_if(found.rows, &RowShift::is_saccade);
-        figure(context, "B-scans with a place", fmt::format("{} of {}", found.used, found.rows.size()));
+        figure(context, "registered B-scans", fmt::format("{} of {}", found.used, found.rows.size()));
         figure(context, "in saccades", fmt::format("{}", saccades));
         if (of_ != found.of) read(found);
         const float width = ImGui::GetContentRegionAvail().x;
@@ -239,8 +239,8 @@ class StabilisePanel : public NamedPanel {
         note_place(context, "registration.quality");
         draw_reasons(context, found);
         muted_text(context,
-                   "Slow motion and slopes of the tissue look the same from within one volume: level, slope and "
-                   "bow of the tissue are left as they are, unless another time point is compared with.");
+                   "Within one volume, slow motion cannot be distinguished from tissue shape: level, slope and "
+                   "curvature are kept unless another time point is the reference.");
     }
 
     // Counts the B-scans without a position by reason.
@@ -342,7 +342,7 @@ class FlowPanel : public NamedPanel {
             draw_group(context, {"view"}, "Flow");
             draw_group(context, {"view"}, "Streaks");
             if (!view.flow_streaks.empty() &&
-                plain_button(context, "flow.no_streaks", "Remove streaks", "those along vessels"))
+                plain_button(context, "flow.no_streaks", "Remove streaks", "remove streaks along vessels"))
                 context.work.change("view.flow_streaks", std::vector<double>{});
             const auto grid = view_source != nullptr ? view_source->flow_grid() : std::nullopt;
             if (grid && grid->v_max <= 0 && is_phasor(*grid)) setting_row(context, "view.flow_v_max");

@@ -74,7 +74,7 @@ bool record_button(const PanelContext& context, bool is_recording, const std::st
     const ImVec2 size{ImGui::GetContentRegionAvail().x, style.px(34)};
     const bool is_pressed = ImGui::InvisibleButton("##record", size);
     note_place(context, "source.record");
-    tooltip(context, is_recording ? "end the recording" : "record every block from the next volume on");
+    tooltip(context, is_recording ? "stop recording" : "record all blocks, starting with the next volume");
     ImDrawList* list = ImGui::GetWindowDrawList();
     const bool is_lit = ImGui::IsItemHovered();
     ImVec4 ground =
@@ -111,7 +111,7 @@ std::optional<std::int64_t> FreeSpace::bytes(const std::vector<std::filesystem::
 // With a known data rate, also shows the remaining recording time.
 void RecordingRow::draw_room(const PanelContext& context, double bytes_per_s) {
     const auto folders = context.work.recordings().folders();
-    const char* name = folders.size() == 1 ? "free on the disk" : "free on the disks";
+    const char* name = folders.size() == 1 ? "disk free" : "disks free";
     const auto room = free_space_.bytes(folders, context.work.now_s());
     if (!room) return figure(context, name, "…");
     const auto bytes = static_cast<double>(*room);
@@ -120,7 +120,7 @@ void RecordingRow::draw_room(const PanelContext& context, double bytes_per_s) {
     const bool is_scarce = is_known && left_s < scarce_s;
     if (is_scarce) ImGui::PushStyleColor(ImGuiCol_Text, context.style.recording);
     figure(context, name,
-           bytes_text(bytes) + (is_known && left_s < 1e6 ? fmt::format("  for {}", duration_text(left_s)) : ""));
+           bytes_text(bytes) + (is_known && left_s < 1e6 ? fmt::format("  ({} left)", duration_text(left_s)) : ""));
     if (is_scarce) ImGui::PopStyleColor();
 }
 
@@ -156,9 +156,9 @@ void RecordingRow::draw(const PanelContext& context, const LiveController& live)
     if (is_pressed) run_action(context, "source.record");
     ImGui::BeginDisabled(is_recording);
     setting_row(context, "window.record_folder", "folder");
-    setting_row(context, "window.stripe_folders", "further disks");
+    setting_row(context, "window.stripe_folders", "stripe across disks");
     ImGui::EndDisabled();
-    figure(context, "goes into", short_path(context.work.keeping_folder(UserFolder::videos)));
+    figure(context, "saved to", short_path(context.work.keeping_folder(UserFolder::videos)));
     draw_written(context, live.stats().recorder);
 }
 
@@ -198,7 +198,7 @@ std::string spacing_text(const VolumeGrid& grid) {
 
 // Draws placeholders before the first volume, so that the layout does not change.
 void draw_volume(const PanelContext& context, const ViewSource& view_source) {
-    if (!view_source.backend_description().empty()) figure(context, "way", view_source.backend_description());
+    if (!view_source.backend_description().empty()) figure(context, "processing on", view_source.backend_description());
     const auto grid = view_source.grid();
     if (!grid) {
         for (const char* name : {"voxels", "voxel", "values"}) figure(context, name, "no volume yet");
@@ -206,8 +206,8 @@ void draw_volume(const PanelContext& context, const ViewSource& view_source) {
     }
     figure(context, "voxels", size_text(*grid), bytes_text(static_cast<double>(grid->bytes())).c_str());
     const bool has_spacing = std::ranges::any_of(grid->spacing_um, [](double spacing) { return spacing > 0; });
-    figure(context, "voxel", has_spacing ? spacing_text(*grid) : "size unknown", has_spacing ? "µm" : "");
-    figure(context, "values", grid->unit.empty() ? "of no unit" : grid->unit);
+    figure(context, "voxel", has_spacing ? spacing_text(*grid) : "uncalibrated", has_spacing ? "µm" : "");
+    figure(context, "values", grid->unit.empty() ? "a.u." : grid->unit);
 }
 
 void draw_scan(const PanelContext& context, const Scan& scan) {
@@ -218,8 +218,8 @@ void draw_scan(const PanelContext& context, const Scan& scan) {
     figure(context, "protocol", std::get<std::string>(value_of(geometry, "protocol")) + repeats);
     figure(context, "spectra",
            fmt::format("{}, {} × {}", plural(geometry.samples, "samples"), geometry.a_scans, geometry.b_scans));
-    tooltip(context, "[scan]: facts of what is open. They are changed in " + scan.path.filename().string() +
-                         ", which is opened again then (Ctrl+Shift+T)");
+    tooltip(context, "[scan]: description of the open data. To change it, edit " + scan.path.filename().string() +
+                         " and reopen it (Ctrl+Shift+T)");
     if (geometry.line_rate_hz > 0) figure(context, "line rate", rate_text(geometry.line_rate_hz), "Hz");
 }
 
@@ -274,13 +274,13 @@ class SourcePanel : public NamedPanel {
     void draw_open(const PanelContext& context) {
         Workspace& work = context.work;
         if (plain_button(context, "source.open_file", "Open a file...", "a volume, series, scan or session")) {
-            context.state.file_wish =
-                FileWish{.title = "Open", .chosen = [&work](const auto& path) { work.open(path); }};
+            context.state.file_request =
+                FileRequest{.title = "Open", .chosen = [&work](const auto& path) { work.open(path); }};
         }
-        muted_text(context, "Simulated");
+        muted_text(context, "Simulation");
         draw_scenes(context);
         draw_instruments(context);
-        if (section(context, "How sources are opened", false)) {
+        if (section(context, "Source settings", false)) {
             for (const BoundField& field : settings_.fields()) {
                 setting_row(context, field, [&field](const Value& value, Edit) {
                     field.set(checked(field, field.default_value, value, field.key()));
@@ -312,10 +312,10 @@ class SourcePanel : public NamedPanel {
     // Searches for cameras in a job on request, because it may take seconds.
     void draw_instruments(const PanelContext& context) {
         Workspace& work = context.work;
-        if (plain_button(context, "source.look_for", "Look for cameras", "GenICam cameras that answer now")) {
+        if (plain_button(context, "source.look_for", "Look for cameras", "search for GenICam cameras")) {
             const auto found = instruments_;
             work.jobs().start(
-                "looking for cameras",
+                "searching for cameras",
                 [found](Progress&) {
                     return [found, names = sources_found()] {
                         found->names.clear();
@@ -332,7 +332,7 @@ class SourcePanel : public NamedPanel {
             if (plain_button(context, name, line.c_str())) open_source(context, name);
         }
         action_button(context, "source.plugin", "Open a plugin…");
-        if (instruments_->was_asked && instruments_->names.empty()) muted_text(context, "No camera answers.");
+        if (instruments_->was_asked && instruments_->names.empty()) muted_text(context, "No camera found");
     }
 
     void draw_recent(const PanelContext& context) {

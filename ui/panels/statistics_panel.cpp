@@ -60,8 +60,8 @@ void latency_line(const PanelContext& context, const char* name, const Latency& 
 }
 
 std::string detail_text(const WindowPace& pace) {
-    if (pace.pitch > 1) return fmt::format("a ray every {:.1f} pixels", pace.pitch);
-    return pace.passes > 1 ? fmt::format("{} rays a pixel", pace.passes) : "a ray a pixel";
+    if (pace.pitch > 1) return fmt::format("{:.2g} rays/pixel", 1 / (pace.pitch * pace.pitch));
+    return pace.passes > 1 ? fmt::format("{} rays/pixel", pace.passes) : "1 ray/pixel";
 }
 
 class StatisticsPanel : public NamedPanel {
@@ -79,10 +79,10 @@ class StatisticsPanel : public NamedPanel {
         draw_rates(context, stats, live.ring(), now_s);
         const std::vector<DeviceWork> devices = live.devices();
         if (devices.size() > 1 && section(context, "GPUs", true)) draw_devices(context, devices);
-        if (section(context, "Waiting", true)) draw_waiting(context, stats);
-        if (!section(context, "Left out", true)) return;
-        stat_lines(context, "Left out", stats);
-        stat_lines(context, "Left out", live.ring());
+        if (section(context, "Latency", true)) draw_waiting(context, stats);
+        if (!section(context, "Dropped", true)) return;
+        stat_lines(context, "Dropped", stats);
+        stat_lines(context, "Dropped", live.ring());
     }
 
   private:
@@ -90,22 +90,22 @@ class StatisticsPanel : public NamedPanel {
         const WindowPace& pace = context.state.pace;
         pictures_.add(now_s, pace.pictures_per_s);
         interface_.add(now_s, 1e3 * pace.interface_cpu_s);
-        sparkline(context, "pictures", pictures_, now_s, fmt::format("{:.1f}", pace.pictures_per_s), "/s");
-        sparkline(context, "interface", interface_, now_s, short_time_text(pace.interface_cpu_s), "");
+        sparkline(context, "frame rate", pictures_, now_s, fmt::format("{:.1f}", pace.pictures_per_s), "fps");
+        sparkline(context, "UI frame time", interface_, now_s, short_time_text(pace.interface_cpu_s), "");
         if (context.work.viewer().is_open()) {
-            figure(context, "detail", detail_text(pace));
+            figure(context, "sampling", detail_text(pace));
         }
         Renderer& renderer = context.work.viewer().renderer();
         figure(context, "read back", bytes_text(static_cast<double>(renderer.bytes_read_back())));
         const std::string& device = renderer.device_name();
-        figure(context, "drawn by", device.substr(0, device.find(" (")));
+        figure(context, "renderer", device.substr(0, device.find(" (")));
         tooltip(context, device);
     }
 
     // Times measured by the device's own clock, which not all devices have. Reconstruction is part of the session
     // statistics, because the CPU may do it.
     void draw_device(const PanelContext& context, double now_s) {
-        if (!section(context, "Time of the graphics device", true)) return;
+        if (!section(context, "GPU time", true)) return;
         const std::optional<double> interface_s = context.state.pace.interface_gpu_s;
         const CastStats stats = context.work.viewer().renderer().cast_stats();
         // Averages over at least one second.
@@ -117,12 +117,11 @@ class StatisticsPanel : public NamedPanel {
             casts_ = stats;
             casts_since_s_ = now_s;
         }
-        figure(context, "interface", interface_s ? short_time_text(*interface_s) : "not told");
-        figure(context, "rays", cast_s_ > 0 ? short_time_text(cast_s_) : interface_s ? "at rest" : "not told");
+        figure(context, "UI frame time", interface_s ? short_time_text(*interface_s) : "not measured");
+        figure(context, "rays", cast_s_ > 0 ? short_time_text(cast_s_) : interface_s ? "at rest" : "not measured");
         tooltip(context,
-                "of one pass, or of the part of one that was given to the device at a time; with the bricks "
-                "of a volume that is new");
-        figure(context, "busy with rays", fmt::format("{:.0f}", 100 * rays_load_), "%");
+                "duration of a pass, or of the part submitted at once; includes the brick update of a new volume");
+        figure(context, "ray-casting load", fmt::format("{:.0f}", 100 * rays_load_), "%");
     }
 
     void draw_rates(const PanelContext& context, const LiveStats& stats, const RingStatistics& ring, double now_s) {
@@ -141,10 +140,10 @@ class StatisticsPanel : public NamedPanel {
     }
 
     static void draw_waiting(const PanelContext& context, const LiveStats& stats) {
-        three_columns(context, "", {"median", "95 %", "most"}, context.style.text);
-        latency_line(context, "block waits", stats.waiting);
+        three_columns(context, "", {"median", "95 %", "max"}, context.style.text);
+        latency_line(context, "queue", stats.waiting);
         latency_line(context, "reconstructing", stats.feeding);
-        latency_line(context, "until shown", stats.shown);
+        latency_line(context, "end to end", stats.shown);
     }
 
     // Means per block since the last change of settings.
@@ -163,9 +162,9 @@ class StatisticsPanel : public NamedPanel {
                                short_time_text(one.copy_s / blocks)},
                               context.style.numbers);
             } else {
-                figure(context, name.c_str(), "left out");
+                figure(context, name.c_str(), "not used");
             }
-            tooltip(context, fmt::format("{}{}{}; waits {} a block for its place{}", one.name,
+            tooltip(context, fmt::format("{}{}{}; waits {} per block for a buffer{}", one.name,
                                          one.transfer_path.empty() ? "" : ", ", one.transfer_path,
                                          short_time_text(one.waiting_s / blocks),
                                          one.failure.empty() ? "" : "; " + one.failure));

@@ -147,19 +147,19 @@ void draw_map(const PanelContext& context, const char* name, const MapDisplay& m
     const ImVec2 at = ImGui::GetCursorScreenPos();
     ImGui::Dummy(size);
     note_place(context, name);
-    if (!range) return muted_text(context, "Nowhere are both surfaces known.");
+    if (!range) return muted_text(context, "The two surfaces do not overlap.");
     const ColourMap colours = colour_map("viridis");
     const bool has_faded = draw_cells(map, colours, *range, at, size, context.style.px(cell_px));
     draw_bar(context, name, colours, *range, map.unit);
     if (!has_faded) return;
-    muted_text(context, "Faded: ambiguous, another depth fits about as well.");
+    muted_text(context, "Faded: ambiguous, another depth fits almost as well.");
     note_place(context, std::string(name) + ".ambiguous");
 }
 
 // ---- The panel
 
 constexpr const char* file_help =
-    "a table (.csv) with a line for each place, or a volume file (.nrrd, ...) with a slice for each surface";
+    "CSV table with one row per position, or volume file (.nrrd, ...) with one slice per surface";
 
 void draw_presets_of_layers(const PanelContext& context) {
     static const std::vector<std::string> presets = Layering::presets();
@@ -167,7 +167,7 @@ void draw_presets_of_layers(const PanelContext& context) {
     for (const std::string& preset : presets) {
         const float width = ImGui::CalcTextSize(preset.c_str()).x + 2 * ImGui::GetStyle().FramePadding.x;
         if (&preset != presets.data()) same_line_where_fits(context, width, gap);
-        if (plain_button(context, "layers.preset=" + preset, preset.c_str(), "takes over what this preset looks for"))
+        if (plain_button(context, "layers.preset=" + preset, preset.c_str(), "use the settings of this preset"))
             attempt(context, "layers", [&] { context.work.layering().take_preset(context.work, preset); });
     }
 }
@@ -181,11 +181,12 @@ void draw_wanted(const PanelContext& context) {
 std::string state_of_search(Workspace& work) {
     const Layering& layering = work.layering();
     const std::string obstacle = Filtering::obstacle(work);
-    if (layering.is_finding(work)) return "Looking for surfaces.";
+    if (layering.is_finding(work)) return "Searching for surfaces ...";
     if (const Surfaces* found = layering.surfaces())
-        return fmt::format("{} surfaces, {:.0f} % of all places known.", found->all.size(), 100 * share_found(*found));
-    if (layering.has_others()) return "The surfaces belong to another volume.";
-    return obstacle.empty() ? "Nothing was looked for yet." : obstacle;
+        return fmt::format("{} surfaces, found at {:.0f} % of all positions", found->all.size(),
+                           100 * share_found(*found));
+    if (layering.has_others()) return "These surfaces belong to another volume";
+    return obstacle.empty() ? "No layers yet" : obstacle;
 }
 
 void draw_search(const PanelContext& context) {
@@ -193,30 +194,32 @@ void draw_search(const PanelContext& context) {
     Layering& layering = work.layering();
     const float gap = context.style.px(4);
     const bool runs = layering.is_finding(work), has_surfaces = layering.surfaces() != nullptr;
-    if (plain_button(context, "layers.find", "Find layers", "in the volume that is shown, without its filter",
+    if (plain_button(context, "layers.find", "Find layers", "search the current volume, unfiltered",
                      layering.can_find(work)))
         layering.find(work);
     ImGui::SameLine(0, gap);
-    if (plain_button(context, "layers.cancel", "Cancel", "ends the search", runs)) work.jobs().cancel(layering.job());
+    if (plain_button(context, "layers.cancel", "Cancel", "cancel the search", runs)) work.jobs().cancel(layering.job());
     const auto width_of = [](const char* label) {
         return ImGui::CalcTextSize(label).x + 2 * ImGui::GetStyle().FramePadding.x;
     };
     same_line_where_fits(context, width_of("Open..."), gap);
-    if (plain_button(context, "layers.open", "Open...", "surfaces of a volume file", !runs)) {
-        context.state.file_wish = FileWish{.kind = FileWish::Kind::open,
-                                           .title = "Open surfaces",
-                                           .endings = written_endings(),
-                                           .chosen = [&work](const auto& path) { work.layering().open(work, path); }};
+    if (plain_button(context, "layers.open", "Open...", "open surfaces from a file", !runs)) {
+        context.state.file_request =
+            FileRequest{.kind = FileRequest::Kind::open,
+                        .title = "Open surfaces",
+                        .endings = written_endings(),
+                        .chosen = [&work](const auto& path) { work.layering().open(work, path); }};
     }
     same_line_where_fits(context, width_of("Save..."), gap);
     if (plain_button(context, "layers.save", "Save...", file_help, has_surfaces)) {
         std::vector<std::string> endings = written_endings();
         endings.insert(endings.begin(), ".csv");
-        context.state.file_wish = FileWish{.kind = FileWish::Kind::save,
-                                           .title = "Save the surfaces",
-                                           .suggested = "surfaces.csv",
-                                           .endings = endings,
-                                           .chosen = [&work](const auto& path) { work.layering().save(work, path); }};
+        context.state.file_request =
+            FileRequest{.kind = FileRequest::Kind::save,
+                        .title = "Save surfaces",
+                        .suggested = "surfaces.csv",
+                        .endings = endings,
+                        .chosen = [&work](const auto& path) { work.layering().save(work, path); }};
     }
     muted_text(context, state_of_search(work));
 }
@@ -234,7 +237,7 @@ void draw_found(const PanelContext& context, const Surfaces& found) {
         ImGui::SetCursorPosX(ImGui::GetCursorPosX() + length + context.style.px(6));
         figure(context, surface.name.c_str(), fmt::format("{:.0f}", 100 * share), "%");
         note_place(context, "layers.surface=" + surface.name);
-        tooltip(context, "part of the A-scans in which it has a place");
+        tooltip(context, "fraction of A-scans with this surface");
     }
 }
 
@@ -242,8 +245,8 @@ void draw_found(const PanelContext& context, const Surfaces& found) {
 void draw_editing(const PanelContext& context, Layering& layering) {
     const LitButtons lit(context.style, layering.edits);
     if (plain_button(context, "layers.edit", layering.edits ? "Done editing" : "Edit by hand",
-                     "drag a surface in the B-scan or the side view: its surroundings follow, surfaces never cross, "
-                     "Ctrl+Z takes it back"))
+                     "drag a surface in the B-scan or the side view: its neighbourhood follows, surfaces never cross, "
+                     "Ctrl+Z undoes"))
         layering.edits = !layering.edits;
 }
 
@@ -257,7 +260,7 @@ class SurfacesPanel : public NamedPanel {
     }
 
     void draw(const PanelContext& context) override {
-        if (section(context, "What is looked for", false)) draw_wanted(context);
+        if (section(context, "Settings", false)) draw_wanted(context);
         draw_search(context);
         Layering& layering = context.work.layering();
         const Surfaces* found = layering.surfaces();
@@ -294,7 +297,7 @@ class SurfacesPanel : public NamedPanel {
         upper_ = std::min(upper_, last);
         choose(context, "layers.upper", "from", found, upper_);
         choose(context, "layers.lower", "to", found, lower_);
-        if (upper_ >= lower_) return muted_text(context, "The second one has to lie below the first.");
+        if (upper_ >= lower_) return muted_text(context, "The second surface must be below the first.");
         Layering& layering = context.work.layering();
         draw_cut(context, found);
         const std::vector<float>& map = layering.thickness(upper_, lower_);
@@ -320,9 +323,8 @@ class SurfacesPanel : public NamedPanel {
         const bool is_cut =
             view.top_from == prefix + found.all[upper_].name && view.bottom_from == prefix + found.all[lower_].name;
         const LitButtons lit(context.style, is_cut);
-        const char* help = "cuts the volume to what lies between, and shows it from above in the en face view";
-        if (!plain_button(context, "layers.between", is_cut ? "Show all again" : "Show what lies between", help))
-            return;
+        const char* help = "clip the volume to the slab between the surfaces and show it in the en-face view";
+        if (!plain_button(context, "layers.between", is_cut ? "Show whole volume" : "Show slab", help)) return;
         if (is_cut)
             context.work.layering().show_all(context.work);
         else

@@ -50,7 +50,7 @@ void draw_speed(const PanelContext& context, Timeline& timeline) {
                               .as_set = timeline.speed()};
     const auto edit = number_control(context, "speed", shown, context.style.px(76));
     note_place(context, "time.speed");
-    tooltip(context, "speed; 1: as it was recorded");
+    tooltip(context, "playback speed; 1: as recorded");
     if (!edit) return;
     const auto speed = edit->typed ? typed_number(*edit->typed) : edit->dragged_to;
     if (speed) timeline.set_speed(*speed, context.work.now_s());
@@ -80,7 +80,7 @@ std::string honest_text(const PanelContext& context, const ViewSource& view_sour
     if (timeline.plays() || timeline.left_out() > 0) {
         const std::string rate = timeline.plays() ? fmt::format("{:.1f} steps/s", timeline.shown_per_s()) : "";
         if (timeline.left_out() == 0) return rate;
-        return rate + (rate.empty() ? "" : ", ") + fmt::format("{} left out", count_text(timeline.left_out()));
+        return rate + (rate.empty() ? "" : ", ") + fmt::format("{} skipped", count_text(timeline.left_out()));
     }
     const bool has_panes =
         context.work.settings().window().layout != PaneLayout::alignment || context.work.viewer().live() == nullptr;
@@ -115,16 +115,15 @@ void draw_live(const PanelContext& context, const LiveController& live) {
     draw_text(context, style.numbers, ImGui::GetStyleColorVec4(ImGuiCol_Text), duration_text(stats.seconds));
     std::string progress = fmt::format("volume {}, {} A-scans/s", count_text(stats.finished_volumes),
                                        rate_text(stats.processed_a_scans_per_s));
-    if (stats.shown.count() > 0) progress += ", " + short_time_text(stats.shown.percentile_s(0.5)) + " to the picture";
+    if (stats.shown.count() > 0) progress += ", latency " + short_time_text(stats.shown.percentile_s(0.5));
     draw_text(context, style.text, style.muted, progress);
     const std::int64_t left_out = stats.left_out_volumes();
-    if (left_out > 0) draw_text(context, style.text, style.warning, count_text(left_out) + " left out");
+    if (left_out > 0) draw_text(context, style.text, style.warning, count_text(left_out) + " dropped");
 }
 
 std::string recent_text(const RecentTimeline& kept) {
     const std::int64_t count = std::ssize(kept.volumes());
-    if (kept.is_paused())
-        return fmt::format("paused at {} / {}    {:.2f} s before the last", kept.step() + 1, count, kept.ago_s());
+    if (kept.is_paused()) return fmt::format("paused at {} / {}    {:.2f} s ago", kept.step() + 1, count, kept.ago_s());
     return fmt::format("{} of {} kept    {:.2f} s", count, kept.max_volumes(), kept.seconds());
 }
 

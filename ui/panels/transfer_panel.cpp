@@ -77,8 +77,8 @@ void draw_channel(const PanelContext& context, std::size_t place) {
         setting_row(context, channel_setting(place, "mode"), "mode");
         setting_row(context, channel_setting(place, "file"), "file");
         if (channel.labels) draw_label_colours(context, channel);
-        is_removed = plain_button(context, fmt::format("channel_{}.remove", place + 2), "Remove",
-                                  "it is no longer seen together with the volume");
+        is_removed =
+            plain_button(context, fmt::format("channel_{}.remove", place + 2), "Remove", "remove this overlay");
     }
     ImGui::PopID();
     if (is_changed) work.change(channel_setting(place, "shown"), is_seen);
@@ -98,15 +98,14 @@ void draw_add_channel(const PanelContext& context) {
     const auto free = std::ranges::find_if(channels, [](const Channel& channel) { return channel.file.empty(); });
     const bool has_room = free != channels.end();
     const auto place = index(free - channels.begin());
-    if (!plain_button(context, "channel.add", "Add a volume...",
-                      "a volume of the same voxels, seen together with this one", has_room)) {
+    if (!plain_button(context, "channel.add", "Add overlay...", "overlay a volume with the same grid", has_room)) {
         return;
     }
     Workspace& work = context.work;
-    context.state.file_wish = FileWish{
-        .kind = FileWish::Kind::open,
-        .title = "Add a volume of the same voxels",
-        .chosen = [&work, place](const auto& path) { work.change(channel_setting(place, "file"), path.string()); }};
+    context.state.file_request = FileRequest{
+        .kind = FileRequest::Kind::open, .title = "Add overlay volume", .chosen = [&work, place](const auto& path) {
+            work.change(channel_setting(place, "file"), path.string());
+        }};
 }
 
 // ---- Panel for the transfer function: curve, range of values and opacity
@@ -131,7 +130,7 @@ class TransferPanel : public NamedPanel {
   private:
     static void draw_own_curve(const PanelContext& context) {
         Workspace& work = context.work;
-        muted_text(context, work.view().transfer.empty() ? "Custom curve." : "From a file.");
+        muted_text(context, work.view().transfer.empty() ? "Custom curve" : "From a file");
         ImGui::SameLine();
         if (plain_button(context, "transfer.back", "Back to the preset")) {
             work.change("view.preset", work.settings().field("view.preset")->get());
@@ -165,13 +164,13 @@ class TransferPanel : public NamedPanel {
     static void draw_more(const PanelContext& context) {
         draw_group(context, {"view"}, "Curve");
         draw_add_channel(context);
-        if (!plain_button(context, "transfer.save", "Save the curve...", "as a file for view.transfer")) return;
+        if (!plain_button(context, "transfer.save", "Save the curve...", "save to a file for view.transfer")) return;
         Workspace& work = context.work;
-        context.state.file_wish = FileWish{.kind = FileWish::Kind::save,
-                                           .title = "Save the transfer function",
-                                           .suggested = "transfer.toml",
-                                           .endings = {".toml"},
-                                           .chosen = [&work](const auto& path) { save(work, path); }};
+        context.state.file_request = FileRequest{.kind = FileRequest::Kind::save,
+                                                 .title = "Save transfer function",
+                                                 .suggested = "transfer.toml",
+                                                 .endings = {".toml"},
+                                                 .chosen = [&work](const auto& path) { save(work, path); }};
     }
 
     static void save(Workspace& work, const std::filesystem::path& path) {
@@ -235,15 +234,16 @@ std::vector<Layer> layers_of(const PanelContext& context) {
     std::vector<Layer> layers;
     const bool is_phase = flow && is_phasor(*flow);
     const bool can_hide_volume = flow && !is_phase && view.flow_shown != FlowDisplay::hidden;
-    Layer volume{"volume",
-                 grid ? named("Volume", grid->quantity, short_unit(grid->unit)) : "Volume",
-                 view.flow_shown != FlowDisplay::alone || !flow,
-                 can_hide_volume,
-                 is_phase ? "phases are shown over the structure only; unwrapped ones (flow.unwrap) can stand alone"
-                          : "the structure",
-                 "overlay",
-                 "alone",
-                 "view.flow_shown"};
+    Layer volume{
+        "volume",
+        grid ? named("Volume", grid->quantity, short_unit(grid->unit)) : "Volume",
+        view.flow_shown != FlowDisplay::alone || !flow,
+        can_hide_volume,
+        is_phase ? "phases can only be shown over the structure; unwrapped velocities (flow.unwrap) can be shown alone"
+                 : "the structure",
+        "overlay",
+        "alone",
+        "view.flow_shown"};
     if (has_channels(view)) {
         volume.is_seen = view.channel_1_shown;
         volume.can_change = true;
@@ -261,7 +261,7 @@ std::vector<Layer> layers_of(const PanelContext& context) {
                      named("Flow", flow->quantity, scale ? scale->unit : flow->unit),
                      view.flow_shown != FlowDisplay::hidden,
                      view.flow_shown != FlowDisplay::alone,
-                     "speeds or an angiogram, in colours",
+                     "speeds or an angiogram, in colour",
                      "overlay",
                      "hidden",
                      "view.flow_shown",
@@ -274,7 +274,7 @@ std::vector<Layer> layers_of(const PanelContext& context) {
     }
     if (has_heights(view)) {
         layers.push_back({"heights", "Height maps", view.heights_cut, true,
-                          "view.top_* and view.bottom_* cut the volume; the heights themselves stay as they are set",
+                          "view.top_* and view.bottom_* clip the volume; their settings are kept if this is off",
                           "true", "false", "view.heights_cut"});
     }
     return layers;
@@ -300,8 +300,8 @@ void draw_layer(const PanelContext& context, const Layer& layer, bool is_top) {
     if (layer.can_move) {
         const float width = ImGui::GetFrameHeight();
         ImGui::SameLine(ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x - width);
-        moves = plain_button(context, name + ".move", is_top ? "↓" : "↑",
-                             is_top ? "below the other one" : "above the other one", true, width);
+        moves =
+            plain_button(context, name + ".move", is_top ? "↓" : "↑", is_top ? "move down" : "move up", true, width);
     }
     ImGui::PopID();
     if (is_changed) context.work.change(layer.key, value_of(layer, is_seen));
@@ -313,7 +313,7 @@ void draw_layer(const PanelContext& context, const Layer& layer, bool is_top) {
 class OverlaysPanel : public NamedPanel {
   public:
     OverlaysPanel()
-        : NamedPanel("layers", "Shown together", PanelSide::right, "overlay visibility show hide order channels") {}
+        : NamedPanel("layers", "Overlays", PanelSide::right, "overlay visibility show hide order channels") {}
 
     bool is_available(Workspace& work) const override {
         return work.viewer().is_open() &&

@@ -58,6 +58,32 @@ std::string label_of(const FieldText& field) {
     return label;
 }
 
+std::string choice_text(std::string_view choice) {
+    constexpr std::array<std::array<std::string_view, 2>, 15> spelt_out{{{"mip", "Maximum (MIP)"},
+                                                                         {"minip", "Minimum (MinIP)"},
+                                                                         {"attenuated-mip", "Attenuated maximum"},
+                                                                         {"depth-mip", "Depth-coded maximum"},
+                                                                         {"mida", "MIDA"},
+                                                                         {"db", "dB"},
+                                                                         {"defr", "Full range (DEFR)"},
+                                                                         {"nufft", "NUFFT"},
+                                                                         {"nudft", "NUDFT"},
+                                                                         {"power_doppler", "Power Doppler"},
+                                                                         {"omag", "OMAG"},
+                                                                         {"cdv", "CDV"},
+                                                                         {"nlm", "Non-local means"},
+                                                                         {"a-scans", "A-scans"},
+                                                                         {"b-scans", "B-scans"}}};
+    for (const auto& [name, text] : spelt_out) {
+        if (choice == name) return std::string(text);
+    }
+    std::string text(choice);
+    std::ranges::replace(text, '_', ' ');
+    const bool is_type = text.size() > 1 && text[1] >= '0' && text[1] <= '9';  // "u8"
+    if (!text.empty() && !is_type && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
+    return text;
+}
+
 std::string unit_text(std::string_view unit) {
     constexpr std::array<std::array<std::string_view, 2>, 5> written{
         {{"um", "µm"}, {"us", "µs"}, {"deg", "°"}, {"fs^2", "fs²"}, {"fs^3", "fs³"}}};

@@ -16,6 +16,9 @@ class ViewSource;  // app/viewer/view_source.h
 // Returns the label of a field. Without one in its description, "line_rate_hz" in Hz becomes "line rate".
 std::string label_of(const FieldText& field);
 
+// Returns a choice as lists show it: "power_doppler" becomes "Power Doppler", "mip" becomes "Maximum (MIP)".
+std::string choice_text(std::string_view choice);
+
 // Returns the symbol of a unit: "um" becomes "µm", "deg" becomes "°", "fs^2" becomes "fs²".
 std::string unit_text(std::string_view unit);
 

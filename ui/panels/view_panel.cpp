@@ -61,7 +61,7 @@ void draw_flattening(const PanelContext& context) {
     ImGui::TextColored(context.style.muted, "in saved pictures");
     note_place(context, "view.flatten");
     tooltip(context,
-            "view.flatten moves A-scans so that a surface is level. The window shows the volume as it was recorded: "
+            "view.flatten moves A-scans so that a surface is level. The window shows the volume as recorded: "
             "top_from and bottom_from count from the surface here; echolux render --flatten surface levels it");
 }
 

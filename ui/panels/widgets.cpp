@@ -227,7 +227,7 @@ void explain(const PanelContext& context, const BoundField& field, const Control
         const std::string usual = is_automatic ? std::string(hint.special_text) : spelled(field.default_value);
         ImGui::TextColored(style.muted, "default %s", usual.c_str());
         if (!range_text(field, context.state.volume).empty()) {
-            ImGui::TextColored(style.muted, "drag, finely with Shift; double click to type");
+            ImGui::TextColored(style.muted, "drag (Shift: fine); double-click to type");
         }
     });
 }
@@ -250,7 +250,7 @@ void reset_mark(const PanelContext& context, const std::string& key, const Chang
     const float barb = style.px(3.4f);
     list->AddTriangleFilled({tip.x - barb, tip.y - 0.2f * barb}, {tip.x + 0.6f * barb, tip.y - barb},
                             {tip.x + 0.5f * barb, tip.y + 0.9f * barb}, colour);
-    tooltip(context, "back to " + spelled(default_value));
+    tooltip(context, "reset to " + spelled(default_value));
 }
 
 // Draws the unit after the label if it fits before the control.
@@ -500,15 +500,16 @@ ChoiceInBox choice_in_box(const std::string& value, float width) {
 
 // The complete text is in the tooltip if it does not fit.
 void choice_control(const SettingControl& control, const std::string& value) {
-    const ChoiceInBox seen = choice_in_box(value, control.width);
+    const std::string whole = choice_text(value);
+    const ChoiceInBox seen = choice_in_box(whole, control.width);
     const auto arrow = seen.has_arrow ? ImGuiComboFlags_None : ImGuiComboFlags_NoArrowButton;
     ImGui::SetNextItemWidth(control.width);
     const bool is_open = ImGui::BeginCombo("##control", seen.text.c_str(), ImGuiComboFlags_HeightLarge | arrow);
-    if (!is_open && seen.text != value) tooltip(control.context, value);
+    if (!is_open && seen.text != whole) tooltip(control.context, whole);
     if (!is_open) return;
     for (const std::string_view choice : control.field.choices) {
         const std::string name(choice);
-        if (ImGui::Selectable(name.c_str(), name == value)) control.change(name, Edit::done);
+        if (ImGui::Selectable(choice_text(name).c_str(), name == value)) control.change(name, Edit::done);
         note_place(control.context, control.key + "=" + name);
     }
     ImGui::EndCombo();
@@ -524,8 +525,8 @@ void text_control(const SettingControl& control, const std::string& value) {
     if (!picks) return;
     ImGui::SameLine(0, gap);
     if (!ImGui::Button("...", {ImGui::GetFrameHeight(), 0})) return;
-    control.context.state.file_wish = FileWish{
-        .kind = control.hint.path == PathKind::folder ? FileWish::Kind::folder : FileWish::Kind::open,
+    control.context.state.file_request = FileRequest{
+        .kind = control.hint.path == PathKind::folder ? FileRequest::Kind::folder : FileRequest::Kind::open,
         .title = control.key,
         .suggested = value,
         .endings = {control.hint.endings.begin(), control.hint.endings.end()},
@@ -783,8 +784,7 @@ void time_bar(const PanelContext& context, Timeline& timeline, const std::vector
     draw_bar(context, bar, timeline, ready, incomplete);
     const std::string lost =
         incomplete.empty() ? "" : "; orange: " + plural(incomplete.size(), "volumes") + " with missing B-scans";
-    tooltip(context,
-            "drag to move through time; the blue ends mark where playing starts and stops; green: loaded" + lost);
+    tooltip(context, "drag to move through time; the blue marks limit playback; green: loaded" + lost);
 }
 
 // The bar has room for the maximum number of volumes and fills from the left.
@@ -795,7 +795,7 @@ void recent_bar(const PanelContext& context, RecentTimeline& kept) {
     draw_ground(context, bar, {0, count});
     draw_ready(context, bar, {{0, count}});
     if (count > 0) draw_step(context, bar, kept.step());
-    tooltip(context, "drag to stop at one of the last volumes; Space shows the newest again");
+    tooltip(context, "drag to pause at an earlier volume; Space returns to live");
 }
 
 }  // namespace echolux

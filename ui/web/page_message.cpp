@@ -20,7 +20,7 @@ constexpr std::size_t max_events = 1000, max_names = 1000, max_text = 1 << 19, m
 constexpr double max_size = 8192, max_place = 1e5;
 
 [[noreturn]] void refuse(const std::string& problem) {
-    throw Error(ErrorCode::bad_setting, problem, "message", "load the page again: it may be of another version");
+    throw Error(ErrorCode::bad_setting, problem, "message", "reload the page: it may be outdated");
 }
 
 const Json& member(const Json& object, const char* name) {
@@ -62,7 +62,7 @@ WindowEvent event_of(const Json& event) {
     if (!event.is_array() || event.empty() || event.size() > 4) refuse("expected an event array");
     const std::string kind = text(event[0], 1);
     const auto has = [&](std::size_t parts) {
-        if (event.size() != parts + 1) refuse("an event has more or fewer parts than its kind");
+        if (event.size() != parts + 1) refuse("an event has the wrong number of elements");
     };
     switch (kind.empty() ? '\0' : kind[0]) {
         case 'm':
@@ -73,7 +73,7 @@ WindowEvent event_of(const Json& event) {
         case 'k': has(3); return KeyPressed{text(event[1], 12), flag(event[2]), flag(event[3])};
         case 't': has(1); return TextTyped{static_cast<std::uint32_t>(whole(event[1], 1, 0x10FFFF))};
         case 'f': has(1); return FocusChanged{flag(event[1])};
-        default: refuse("an event is of no known kind");
+        default: refuse("an event has an unknown kind");
     }
 }
 
@@ -111,7 +111,7 @@ PageSteer steer_of(const Json& json) {
     if (what == "ask") return {PageSteer::Command::request};
     if (what == "give") return {PageSteer::Command::release};
     if (what == "keep") return {PageSteer::Command::keep};
-    refuse("steering is asked for, given or kept");
+    refuse("expected \"ask\", \"give\" or \"keep\"");
 }
 
 PageDropped dropped_of(const Json& json) {
@@ -143,7 +143,7 @@ PageMessage parsed_page_message(std::string_view from) {
     if (type == "dropped") return dropped_of(json);
     if (type == "action") return PageAction{text(member(json, "id"), 200)};
     if (type == "quality") return quality_of(json);
-    refuse("is of no known type");
+    refuse("has an unknown type");
 }
 
 bool is_for_control(std::string_view text) {

@@ -154,7 +154,7 @@ void PictureStream::send_video(const Work& work, int level) {
     make_encoder(*work.picture, level);
     const bool is_first = decoder_text_.empty();
     const StreamedPicture encoded = encoder_->encode(work.picture->rgba, is_first);
-    if (encoded.bytes.empty()) throw Error(ErrorCode::device, "keeps pictures back", "video");
+    if (encoded.bytes.empty()) throw Error(ErrorCode::device, "does not return every frame", "video");
     const double done = now_s();
     FrameHeader header;
     header.kind = 0;

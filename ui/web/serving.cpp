@@ -180,7 +180,7 @@ void Serving::take_place_of_earlier(const PageClient& client) {
     });
     if (earlier == clients_.end()) return;
     const std::uint64_t id = earlier->first;
-    earlier->second.connection->close("the page has connected again");
+    earlier->second.connection->close("the page has reconnected");
     release_later(std::move(earlier->second.stream));
     clients_.erase(earlier);
     if (asking_ == id) asking_ = client.connection->id();

@@ -294,7 +294,7 @@ void draw_work(const PanelContext& context, float left, float right, float middl
     constexpr double min_reported_s = 0.3;
     if (const auto share = context.work.exporting().share_of_picture()) {
         write(context, context.style.text, left, right - left, middle,
-              fmt::format("drawing the picture: {:.0f} %", 100 * *share), ink);
+              fmt::format("rendering the image: {:.0f} %", 100 * *share), ink);
         return draw_share(context, left, right, middle, *share, 0);
     }
     const MeasureTool& tool = context.state.measure;
@@ -335,10 +335,10 @@ void draw_file_buttons(const PanelContext& context, const NoticeFile& file, floa
     const float folder = style.px(108), open = style.px(52), gap = style.px(6);
     const bool is_wanted = bare_button(context, "notice.open", "Open", right - folder - gap - open, open, middle);
     const bool wants_folder = bare_button(context, "notice.folder", "Show in folder", right - folder, folder, middle);
-    if (wants_folder) context.state.outside_wish = file.path.parent_path();
+    if (wants_folder) context.state.desktop_request = file.path.parent_path();
     if (!is_wanted) return;
     if (file.opener == NoticeFile::Opener::desktop)
-        context.state.outside_wish = file.path;
+        context.state.desktop_request = file.path;
     else
         attempt(context, "files", [&] { context.work.open(file.path); });
 }

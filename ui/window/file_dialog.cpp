@@ -71,9 +71,9 @@ void put(ImFont* font, float left, float right, float middle, const ImVec4& colo
 
 }  // namespace
 
-void FileDialog::ask(Workspace& work, FileWish wish) {
-    wish_ = std::move(wish);
-    typed_ = wish_.kind == FileWish::Kind::save ? fs::path(wish_.suggested).filename().string() : "";
+void FileDialog::ask(Workspace& work, FileRequest request) {
+    request_ = std::move(request);
+    typed_ = request_.kind == FileRequest::Kind::save ? fs::path(request_.suggested).filename().string() : "";
     shows_all_ = false;
     asks_to_replace_.clear();
     recent_folders_.clear();
@@ -95,10 +95,10 @@ void FileDialog::ask(Workspace& work, FileWish wish) {
 // Chooses the initial folder: that of the suggested name, then that of the last saved or opened file. The current
 // folder of the shell is a poor default.
 fs::path FileDialog::first_folder(const Workspace& work) const {
-    const fs::path suggested = fs::path(wish_.suggested).parent_path();
+    const fs::path suggested = fs::path(request_.suggested).parent_path();
     if (!suggested.empty()) return suggested;
     const fs::path saved = work.settings().window().save_folder;
-    if (wish_.kind == FileWish::Kind::save) {
+    if (request_.kind == FileRequest::Kind::save) {
         if (is_folder(saved)) return saved;
         return folder_.empty() ? work.keeping_folder(UserFolder::documents) : folder_;
     }
@@ -109,7 +109,7 @@ fs::path FileDialog::first_folder(const Workspace& work) const {
 // Returns the longest requested extension that the name has, or an empty text.
 std::string FileDialog::ending_of(const std::string& name) const {
     std::string found;
-    for (const std::string& ending : wish_.endings) {
+    for (const std::string& ending : request_.endings) {
         if (ending.size() > found.size() && has_ending(name, {ending})) found = ending;
     }
     return found;
@@ -117,8 +117,9 @@ std::string FileDialog::ending_of(const std::string& name) const {
 
 // Completes a name to save under with the previous extension if it has none.
 fs::path FileDialog::complete(const fs::path& path) const {
-    if (wish_.kind != FileWish::Kind::save || wish_.endings.empty() || !ending_of(path.string()).empty()) return path;
-    return fs::path(path.string() + (ending_.empty() ? wish_.endings.front() : ending_));
+    if (request_.kind != FileRequest::Kind::save || request_.endings.empty() || !ending_of(path.string()).empty())
+        return path;
+    return fs::path(path.string() + (ending_.empty() ? request_.endings.front() : ending_));
 }
 
 // Reads the folder in a job, because it may be on a slow disk. Folders outside the allowed ones are replaced by the
@@ -131,7 +132,7 @@ void FileDialog::go_to(Workspace& work, const fs::path& folder) {
     const AllowedFolders* limits = work.folders();
     if (limits != nullptr && !limits->hold(folder_)) folder_ = limits->all().front();
     chosen_ = 0;
-    if (wish_.kind != FileWish::Kind::save) typed_.clear();
+    if (request_.kind != FileRequest::Kind::save) typed_.clear();
     begins_typing_ = true;
     listing_ = std::make_shared<FolderListing>();
     work.jobs().start(
@@ -144,13 +145,13 @@ void FileDialog::go_to(Workspace& work, const fs::path& folder) {
 
 // Typing filters the list, except while saving or while a path is typed.
 bool FileDialog::fits(const FolderEntry& entry) const {
-    const bool narrows = wish_.kind != FileWish::Kind::save && typed_.find('/') == std::string::npos;
+    const bool narrows = request_.kind != FileRequest::Kind::save && typed_.find('/') == std::string::npos;
     if (narrows && !contains(entry.name, typed_)) return false;
     if (entry.is_folder) return true;
-    if (wish_.kind == FileWish::Kind::folder) return false;
+    if (request_.kind == FileRequest::Kind::folder) return false;
     if (shows_all_) return true;
-    return wish_.endings.empty() ? wish_.kind == FileWish::Kind::save || may_open(entry.name)
-                                 : has_ending(entry.name, wish_.endings);
+    return request_.endings.empty() ? request_.kind == FileRequest::Kind::save || may_open(entry.name)
+                                    : has_ending(entry.name, request_.endings);
 }
 
 std::vector<const FolderEntry*> FileDialog::fitting() const {
@@ -165,7 +166,7 @@ void FileDialog::draw(const PanelContext& context, ImVec2 size) {
     if (!is_open()) return;
     const Style& style = context.style;
     begin_sheet(context, size, "files", {900, 620});
-    title(context, wish_.title.c_str());
+    title(context, request_.title.c_str());
     draw_path(context);
     const float below = ImGui::GetFrameHeight() * 2 + ImGui::GetStyle().ItemSpacing.y * 3;
     const float height = ImGui::GetContentRegionAvail().y - below;
@@ -276,7 +277,7 @@ void FileDialog::draw_list(const PanelContext& context, float height) {
     if (!listing->problem.empty())
         muted_text(context, folder_.string() + ": " + listing->problem);
     else if (found.empty())
-        muted_text(context, typed_.empty() ? "Nothing here that can be opened." : "No file matches.");
+        muted_text(context, typed_.empty() ? "No files that can be opened" : "No matching file");
     ImGui::PopStyleVar(2);
     ImGui::EndChild();
     ImGui::PopStyleColor();
@@ -284,19 +285,19 @@ void FileDialog::draw_list(const PanelContext& context, float height) {
 
 void FileDialog::draw_answer(const PanelContext& context) {
     const Style& style = context.style;
-    const bool saves = wish_.kind == FileWish::Kind::save;
+    const bool saves = request_.kind == FileRequest::Kind::save;
     if (begins_typing_) ImGui::SetKeyboardFocusHere();
     begins_typing_ = false;
     ImGui::SetNextItemWidth(-1);
     const auto flags = ImGuiInputTextFlags_EnterReturnsTrue | (saves ? ImGuiInputTextFlags_CallbackAlways : 0);
-    const bool takes = ImGui::InputTextWithHint("##typed", saves ? "Name" : "Type to narrow the list, or a path",
-                                                &typed_, flags, saves ? select_stem : nullptr, &stem_length_);
+    const bool takes = ImGui::InputTextWithHint("##typed", saves ? "Name" : "Filter, or enter a path", &typed_, flags,
+                                                saves ? select_stem : nullptr, &stem_length_);
     note_place(context, "files.typed");
     if (ImGui::IsItemEdited()) asks_to_replace_.clear();
     // Backspace in an empty box leads to the parent folder.
     const bool goes_up =
         !saves && typed_.empty() && ImGui::IsItemActive() && is_pressed(ImGuiKey_Backspace) && !ImGui::IsItemEdited();
-    if (wish_.kind == FileWish::Kind::open) {
+    if (request_.kind == FileRequest::Kind::open) {
         ImGui::Checkbox("All files", &shows_all_);
         note_place(context, "files.all");
         ImGui::SameLine();
@@ -306,7 +307,7 @@ void FileDialog::draw_answer(const PanelContext& context) {
         }
     } else if (!asks_to_replace_.empty()) {
         ImGui::AlignTextToFramePadding();
-        ImGui::TextColored(style.warning, "This file exists. Save again to replace it.");
+        ImGui::TextColored(style.warning, "This file exists. Click Save again to replace it.");
     } else {
         ImGui::AlignTextToFramePadding();
         ImGui::TextUnformatted("");
@@ -316,10 +317,10 @@ void FileDialog::draw_answer(const PanelContext& context) {
     if (ImGui::Button("Cancel", {button, 0})) close();
     note_place(context, "files.cancel");
     ImGui::SameLine();
-    const char* label = saves ? "Save" : wish_.kind == FileWish::Kind::folder ? "Choose this folder" : "Open";
+    const char* label = saves ? "Save" : request_.kind == FileRequest::Kind::folder ? "Choose this folder" : "Open";
     const bool pressed = primary_button(context, "files.answer", label, button);
     if (is_open() && goes_up) go_to(context.work, folder_.parent_path());
-    if (is_open() && pressed && wish_.kind == FileWish::Kind::folder)
+    if (is_open() && pressed && request_.kind == FileRequest::Kind::folder)
         answer(context, folder_);
     else if (is_open() && (takes || pressed))
         enter(context);
@@ -330,17 +331,17 @@ void FileDialog::draw_answer(const PanelContext& context) {
 void FileDialog::enter(const PanelContext& context) {
     begins_typing_ = true;
     std::error_code problem;
-    if (wish_.kind == FileWish::Kind::save || typed_.find('/') != std::string::npos) {
+    if (request_.kind == FileRequest::Kind::save || typed_.find('/') != std::string::npos) {
         if (typed_.empty()) return;
         const fs::path typed = typed_.starts_with("~/") ? home_folder() / typed_.substr(2) : fs::path(typed_);
         const fs::path entered = typed.is_absolute() ? typed : folder_ / typed;
         if (is_folder(entered)) {
-            if (wish_.kind == FileWish::Kind::save) typed_.clear();
+            if (request_.kind == FileRequest::Kind::save) typed_.clear();
             go_to(context.work, entered);
             return;
         }
         const fs::path path = complete(entered);
-        if (wish_.kind == FileWish::Kind::save && fs::exists(path, problem) && asks_to_replace_ != path) {
+        if (request_.kind == FileRequest::Kind::save && fs::exists(path, problem) && asks_to_replace_ != path) {
             asks_to_replace_ = path;
             return;
         }
@@ -356,10 +357,10 @@ void FileDialog::take(const PanelContext& context, const FolderEntry& entry, boo
     const fs::path path = folder_ / entry.name;
     begins_typing_ = true;
     if (!continues) {
-        if (wish_.kind == FileWish::Kind::save && !entry.is_folder) take_name(entry.name);
+        if (request_.kind == FileRequest::Kind::save && !entry.is_folder) take_name(entry.name);
     } else if (entry.is_folder) {
         go_to(context.work, path);
-    } else if (wish_.kind == FileWish::Kind::save) {
+    } else if (request_.kind == FileRequest::Kind::save) {
         take_name(entry.name);
     } else {
         answer(context, path);
@@ -376,10 +377,10 @@ void FileDialog::answer(const PanelContext& context, const fs::path& path) {
     close();
     attempt(context, "files", [&] {
         if (const AllowedFolders* limits = context.work.folders(); limits != nullptr) limits->within(path);
-        if (wish_.kind == FileWish::Kind::save) {
+        if (request_.kind == FileRequest::Kind::save) {
             context.work.change("window.save_folder", path.parent_path().lexically_normal().string());
         }
-        if (wish_.chosen) wish_.chosen(path);
+        if (request_.chosen) request_.chosen(path);
     });
 }
 

@@ -38,7 +38,7 @@ bool has_ending(std::string_view name, const std::vector<std::string>& endings);
 class FileDialog : public Overlay {
   public:
     // Opens the dialog for a request. Without extensions, files to open are filtered by may_open().
-    void ask(Workspace& work, FileWish wish);
+    void ask(Workspace& work, FileRequest request);
 
     void draw(const PanelContext& context, ImVec2 size) override;
 
@@ -59,7 +59,7 @@ class FileDialog : public Overlay {
     void take(const PanelContext& context, const FolderEntry& entry, bool continues);
     void answer(const PanelContext& context, const std::filesystem::path& path);
 
-    FileWish wish_;
+    FileRequest request_;
     std::shared_ptr<FolderListing> listing_ = std::make_shared<FolderListing>();  // filled by a job
     std::filesystem::path folder_;                                                // displayed, or being read
     std::vector<std::filesystem::path> recent_folders_;

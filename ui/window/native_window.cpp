@@ -108,7 +108,7 @@ class GlfwWindow final : public NativeWindow {
   public:
     GlfwWindow(std::int64_t width, std::int64_t height, const std::string& title) {
         if (glfwInit() != GLFW_TRUE) {
-            throw Error(ErrorCode::device, "no screen could be opened: " + glfw_problem(), "window", without_screen);
+            throw Error(ErrorCode::device, "cannot open a display: " + glfw_problem(), "window", without_screen);
         }
         try {
             open(static_cast<int>(width), static_cast<int>(height), title);
@@ -140,15 +140,13 @@ class GlfwWindow final : public NativeWindow {
         std::uint32_t count = 0;
         const char** names = glfwGetRequiredInstanceExtensions(&count);
         if (names == nullptr) {
-            throw Error(ErrorCode::device, "Vulkan cannot draw into windows of this window system", "window",
-                        without_screen);
+            throw Error(ErrorCode::device, "Vulkan does not support this window system", "window", without_screen);
         }
         surface.extensions.assign(names, names + count);
         surface.make = [window = window_](void* instance) {
             std::uint64_t made = 0;
             if (glfwCreateWindowSurface(instance, window, nullptr, &made) == 0) return made;
-            throw Error(ErrorCode::device, "the window cannot be drawn into: " + glfw_problem(), "window",
-                        without_screen);
+            throw Error(ErrorCode::device, "cannot render to the window: " + glfw_problem(), "window", without_screen);
         };
         return surface;
     }
@@ -210,7 +208,7 @@ class GlfwWindow final : public NativeWindow {
         glfwWindowHint(GLFW_CLIENT_API, GLFW_NO_API);
         window_ = glfwCreateWindow(width, height, title.c_str(), nullptr, nullptr);
         if (window_ == nullptr) {
-            throw Error(ErrorCode::device, "no window could be opened: " + glfw_problem(), "window", without_screen);
+            throw Error(ErrorCode::device, "cannot open a window: " + glfw_problem(), "window", without_screen);
         }
         constexpr std::array shapes{GLFW_ARROW_CURSOR,     GLFW_IBEAM_CURSOR,   GLFW_HAND_CURSOR,
                                     GLFW_CROSSHAIR_CURSOR, GLFW_HRESIZE_CURSOR, GLFW_VRESIZE_CURSOR};

@@ -92,10 +92,10 @@ std::string in_place_of_first(std::string title) {
 
 // Text that describes what Enter does.
 std::string effect_of(const Action* action, const std::string& key, const std::string& title) {
-    if (action == nullptr) return "shows the setting " + key + ", to be changed here";
-    if (!action->is_possible()) return "nothing: " + title + " is not possible now";
-    if (action->show && action->is_on()) return "shows it: " + in_place_of_first(title);
-    if (action->is_on) return (action->is_on() ? "switches off: " : "switches on: ") + in_place_of_first(title);
+    if (action == nullptr) return "shows and edits the setting " + key;
+    if (!action->is_possible()) return title + " is not available now";
+    if (action->show && action->is_on()) return "shows " + in_place_of_first(title);
+    if (action->is_on) return (action->is_on() ? "turns off " : "turns on ") + in_place_of_first(title);
     return in_place_of_first(title);
 }
 
@@ -116,7 +116,7 @@ void CommandPalette::draw(const PanelContext& context, ImVec2 size) {
     }
     ImGui::SetNextItemWidth(-1);
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {context.style.px(12), context.style.px(8)});
-    if (ImGui::InputTextWithHint("##typed", "Type what you want to do, or the name of a setting", &typed_)) chosen_ = 0;
+    if (ImGui::InputTextWithHint("##typed", "Type a command or the name of a setting", &typed_)) chosen_ = 0;
     note_place(context, "palette.typed");
     ImGui::PopStyleVar();
     ImGui::Dummy({0, context.style.px(2)});
@@ -189,7 +189,7 @@ void CommandPalette::draw_rows(const PanelContext& context) {
         draw_row(context, rows[i], is_chosen);
         if (rows[i].is_possible && (clicked || (is_chosen && is_pressed(ImGuiKey_Enter)))) wanted = i;
     }
-    if (rows.empty()) muted_text(context, "No action, panel or setting is called like this.");
+    if (rows.empty()) muted_text(context, "No matching action, panel or setting");
     ImGui::EndChild();
     if (!rows.empty()) {
         const Row& chosen = rows[index(chosen_)];
@@ -250,17 +250,17 @@ Group mouse_in_volume(bool as_slicer) {
              {"Right drag", "zoom"},
              {"Wheel", "zoom at the pointer"},
              {as_slicer ? "Ctrl+Left drag" : "Shift+Left drag", "roll"},
-             {"Double click", "full size and back"}}};
+             {"Double click", "maximise/restore"}}};
 }
 
 const Group& mouse_in_sections() {
     static const Group group{"Mouse in sections",
                              {{"Left drag", "move the cross-hair"},
-                              {"Wheel", "step through slices"},
+                              {"Wheel", "scroll through slices"},
                               {"Ctrl+Wheel", "zoom at the pointer"},
-                              {"Shift+Left drag", "move the picture"},
+                              {"Shift+Left drag", "pan"},
                               {"Right drag", "window and level"},
-                              {"Double click", "full size and back"}}};
+                              {"Double click", "maximise/restore"}}};
     return group;
 }
 
@@ -331,25 +331,24 @@ struct Hint {
 };
 
 constexpr std::array hints{
-    Hint{"Something to look at",
+    Hint{"Open data",
          "Start the live simulator, open a file (Ctrl+O), or drop one on the window. Volumes, series of volumes, scans "
          "and raw spectra all open the same way.",
          {"start.sim.vessel", "section.Open", "menu.File"}},
-    Hint{"Turn and zoom",
-         "Drag with the left button to turn the volume, with the right button or the wheel to zoom, with the middle "
-         "button to move it. A double click makes a pane as large as the window, another one brings the others back.",
+    Hint{"Rotate and zoom",
+         "Drag with the left button to rotate the volume, with the right button or the wheel to zoom, with the middle "
+         "button to pan. Double-click a pane to maximise it, and again to restore the others.",
          {"pane.volume", "", ""}},
-    Hint{"Sections belong together",
-         "Drag in a section to move the cross-hair: the other sections follow. The wheel steps slice by slice, the "
-         "right button changes which values are black and white.",
+    Hint{"Linked sections",
+         "Drag in a section to move the cross-hair: the other sections follow. The wheel steps slice by slice, drag "
+         "with the right button to change window and level.",
          {"pane.b-scan", "", ""}},
-    Hint{
-        "Every control has a name",
-        "Rest on a control to see what it means and what it is called in files and on the command line. Double click a "
-        "number to type it; the mark at its right resets it; Ctrl+Z takes anything back.",
-        {"view.mode", "panel.view", "menu.View"}},
-    Hint{"Everything has a key",
-         "Ctrl+K finds every command by a few letters, ? shows all keys. Esc only ever closes what is open: it never "
+    Hint{"Every setting has a name",
+         "Hover over a control to see its meaning and its name in files and on the command line. Double-click a number "
+         "to type it; the arrow on its right resets it; Ctrl+Z undoes any change.",
+         {"view.mode", "panel.view", "menu.View"}},
+    Hint{"Shortcuts",
+         "Ctrl+K finds any command by a few letters, ? shows all shortcuts. Esc only closes menus and panels: it never "
          "stops a measurement or a recording.",
          {"menu.Help", "", ""}},
 };
@@ -395,7 +394,7 @@ void Tour::draw(const PanelContext& context, ImVec2 size) {
     const bool is_last = hint_ + 1 == hints.size();
     const float button = style.px(84);
     ImGui::SameLine(ImGui::GetWindowWidth() - style.px(20) - 2 * button - ImGui::GetStyle().ItemSpacing.x);
-    if (plain_button(context, "tour.skip", is_last ? "Begin again" : "Skip", "", true, button)) {
+    if (plain_button(context, "tour.skip", is_last ? "Restart tour" : "Skip", "", true, button)) {
         if (is_last)
             hint_ = 0;
         else
@@ -501,10 +500,10 @@ void RawDialog::draw(const PanelContext& context, ImVec2 size) {
     }
     if (!is_open()) open();
     begin_sheet(context, size, "raw file", {900, 640});
-    title(context, ("What is in " + proposal->file.filename().string() + "?").c_str());
+    title(context, ("Contents of " + proposal->file.filename().string() + "?").c_str());
     muted_text(context,
-               "Nothing describes this file. Its size and how alike neighbouring lines are suggest this; the pictures "
-               "show whether it is right: lines of one width stand upright, tissue looks like tissue.");
+               "This file has no description. These values are estimated from its size and the similarity of "
+               "neighbouring lines. Check the previews: columns must be vertical and tissue recognisable.");
     ImGui::Dummy({0, context.style.px(6)});
     const float height =
         ImGui::GetContentRegionAvail().y - ImGui::GetFrameHeight() - 2 * ImGui::GetStyle().ItemSpacing.y;
@@ -527,7 +526,7 @@ void RawDialog::close(const PanelContext& context) {
 
 void RawDialog::draw_guesses(const PanelContext& context) {
     RawProposal& proposal = *context.work.raw().proposal();
-    ImGui::TextColored(context.style.muted, "Proposals by how alike lines are");
+    ImGui::TextColored(context.style.muted, "Candidates, by similarity of lines");
     for (std::size_t i = 0; i < proposal.guesses.size(); ++i) {
         const RawGuess& guess = proposal.guesses[i];
         const ScanGeometry& geometry = proposal.scan.geometry;
@@ -542,7 +541,7 @@ void RawDialog::draw_guesses(const PanelContext& context) {
         ImGui::SameLine(ImGui::GetContentRegionMax().x - context.style.px(44));
         ImGui::TextColored(context.style.muted, "%s", fmt::format("{:.0f} %", 100 * guess.likeness).c_str());
     }
-    if (proposal.guesses.empty()) muted_text(context, "No shape fits well: enter it below.");
+    if (proposal.guesses.empty()) muted_text(context, "No layout fits well: enter it below.");
     for (const std::string& doubt : proposal.doubts) muted_text(context, "Uncertain: " + doubt);
     ImGui::Dummy({0, context.style.px(8)});
 }
@@ -570,7 +569,7 @@ void RawDialog::draw_preview(const PanelContext& context, ImVec2 size) const {
     const RawProposal& proposal = *context.work.raw().proposal();
     const float gap = context.style.px(14), captions = context.style.px(26);
     const float edge = std::max(context.style.px(60), std::min(0.5f * (size.x - gap), size.y - 2 * captions));
-    draw_square(context, proposal.preview, false, edge, "Spectra: a line each A-scan");
+    draw_square(context, proposal.preview, false, edge, "Spectra: one line per A-scan");
     ImGui::SameLine(0, gap);
     draw_square(context, proposal.preview, true, edge, "Reconstructed, depth downwards");
     if (proposal.problem.empty()) return;
@@ -585,7 +584,7 @@ void RawDialog::draw_answer(const PanelContext& context) {
     const float button = style.px(150);
     ImGui::AlignTextToFramePadding();
     ImGui::TextColored(style.muted, "%s",
-                       ("Writes " + proposal.scan.path.filename().string() + " beside the file").c_str());
+                       ("Writes " + proposal.scan.path.filename().string() + " next to the file").c_str());
     ImGui::SameLine(ImGui::GetWindowWidth() - style.px(20) - 2 * button - ImGui::GetStyle().ItemSpacing.x);
     const bool drops = ImGui::Button("Cancel", {button, 0});
     note_place(context, "raw.cancel");

@@ -241,7 +241,7 @@ std::optional<Region> Panes::place_of(PaneKind kind) const {
     return pane.place;
 }
 
-std::optional<FollowedPicture> Panes::volume_picture() const {
+std::optional<PanePicture> Panes::volume_picture() const {
     return panes_[0].picture;
 }
 
@@ -850,7 +850,7 @@ void Panes::measure_under_pointer(const PanelContext& context) {
     if (context.state.measure.under_pointer)
         context.state.measure.take(context.work, *context.state.measure.under_pointer);
     else
-        context.work.notices().note("view", "nothing is seen at that place: click on what is to be measured");
+        context.work.notices().note("view", "nothing is visible there: click on the structure to measure");
 }
 
 std::optional<Probe> Panes::probe(ViewSource& view_source) {

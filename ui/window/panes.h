@@ -89,7 +89,7 @@ class Panes {
     bool waits_for_rays() const { return !rays_are_done_ || next_ != 0; }  // more rays start when these are done
     bool needs_turn() const;                                               // work is pending without input
     std::optional<Region> place_of(PaneKind kind) const;
-    std::optional<FollowedPicture> volume_picture() const;
+    std::optional<PanePicture> volume_picture() const;
 
     void toggle_full_size(PaneKind kind);
     bool leave_full_size();  // returns false if no pane had full size
@@ -106,9 +106,9 @@ class Panes {
         Region place;  // zero width: hidden
         PaneLook look;
         View view;
-        std::optional<FollowedPicture> picture;  // most recently started
-        Drawing done;                            // most recently finished; without an image: none
-        std::string problem;                     // error of the pane; empty without one
+        std::optional<PanePicture> picture;  // most recently started
+        Drawing done;                        // most recently finished; without an image: none
+        std::string problem;                 // error of the pane; empty without one
     };
 
     void lay_out(const PanelContext& context, const Region& centre);

@@ -108,7 +108,7 @@ std::string source_of(const std::string& line) {
 void StartPage::look_for_sources(Workspace& work) {
     sources_ = std::make_shared<Sources>();
     work.jobs().start(
-        "looking for instruments",
+        "searching for instruments",
         [target = sources_](Progress&) -> Jobs::LastStep {
             return [target, lines = sources_found()] { *target = {true, lines}; };
         },
@@ -170,7 +170,7 @@ void StartPage::draw_files(const PanelContext& context, float width) {
     if (card(context, "start.open", width, "Open a file", "volumes, series, scans, raw spectra, sessions", "Ctrl+O")) {
         run("window.open");
     }
-    if (card(context, "start.tour", width, "A short tour", "five hints for the first minute")) run("window.tour");
+    if (card(context, "start.tour", width, "A short tour", "five hints to get started")) run("window.tour");
 }
 
 void StartPage::draw_recent(const PanelContext& context, float width) {
@@ -223,13 +223,13 @@ void StartPage::draw_instruments(const PanelContext& context, float width) {
         }
     }
     if (!sources_->is_known) {
-        muted_text(context, "Looking for cameras…");
+        muted_text(context, "Searching for cameras…");
     } else if (!has_some) {
-        muted_text(context, "No camera answers.");
-        if (plain_button(context, "start.look", "Look again", "GigE Vision and USB3 Vision cameras"))
+        muted_text(context, "No camera found");
+        if (plain_button(context, "start.look", "Rescan", "GigE Vision and USB3 Vision cameras"))
             look_for_sources(context.work);
     }
-    if (card(context, "start.plugin", width, "Open a plugin", "the library of an instrument of your own (.so)", ""))
+    if (card(context, "start.plugin", width, "Open a plugin", "shared library of an instrument (.so)", ""))
         attempt(context, "", [&] { context.work.actions().run("source.plugin"); });
 }
 

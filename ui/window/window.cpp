@@ -99,7 +99,7 @@ struct MainWindow::Parts {
     void add_panel_actions();
     void add_operation_actions();
     void add_source_actions();
-    void grant_file_wish();
+    void grant_file_request();
 
     NativeWindow& native;
     Workspace& work;
@@ -359,7 +359,7 @@ bool MainWindow::Parts::revive() {
     const bool may_come = !work.viewer().has_renderer() && seconds() < loss->since + device_returns_within_s;
     if (!may_come) {
         throw Error(ErrorCode::device, "the graphics device was lost and could not be recovered", loss->error.problem(),
-                    "start Echolux again: the last state is restored; a recording that was running is complete");
+                    "restart Echolux: the last state is restored; a running recording was completed");
     }
     layout_at = loss->tries_at = seconds() + device_tried_every_s;
     return false;
@@ -371,7 +371,7 @@ void MainWindow::Parts::ask_to_close() {
     if (live != nullptr && live->is_recording()) {
         if (seconds() > asked_to_close_at + confirms_within_s) {
             asked_to_close_at = seconds();
-            work.notices().note("source", "a recording is running; close again to end it and quit");
+            work.notices().note("source", "a recording is running; close again to stop it and quit");
             return;
         }
         work.recordings().stop();
@@ -498,7 +498,7 @@ void MainWindow::Parts::lay_out_once() {
     if (!taken.empty()) help_at = now + help_after_s;
     if (now < help_at) layout_at = std::min(layout_at, help_at);
     stats.interface_cpu_s = seconds_since(begun);
-    grant_file_wish();
+    grant_file_request();
 }
 
 void MainWindow::Parts::draw_interface(const std::vector<WindowEvent>& taken) {
@@ -647,23 +647,23 @@ void MainWindow::Parts::add_actions() {
 
     add(actions,
         {"window.open", "Open…", "File", {"Ctrl+O"}, "load file import", [this] {
-             files.ask(work, {FileWish::Kind::open, "Open", "", {}, [this](const auto& path) { work.open(path); }});
+             files.ask(work, {FileRequest::Kind::open, "Open", "", {}, [this](const auto& path) { work.open(path); }});
          }});
     add(actions, {"window.save_session", "Save session as…", "File", {"Ctrl+Shift+S"}, "project state store", [this] {
-                      files.ask(work, {FileWish::Kind::save,
-                                       "Save the session: everything as one file",
+                      files.ask(work, {FileRequest::Kind::save,
+                                       "Save session: everything in one file",
                                        "session.toml",
                                        {".toml"},
                                        [this](const auto& path) { work.save_session(path); }});
                   }});
     add(actions, {"window.picture",
-                  "Save picture as…",
+                  "Save image as…",
                   "File",
                   {"Ctrl+Shift+P"},
                   "export png tiff",
                   [this] {
-                      files.ask(work, {FileWish::Kind::save,
-                                       "Save the picture at full quality, with all settings in it",
+                      files.ask(work, {FileRequest::Kind::save,
+                                       "Save image at full quality, including all settings",
                                        "picture.png",
                                        {".png"},
                                        [this](const auto& path) { work.exporting().save_picture(path); }});
@@ -672,14 +672,14 @@ void MainWindow::Parts::add_actions() {
     add(actions, {"window.quit", "Quit", "File", {"Ctrl+Q"}, "", [this] { ask_to_close(); }});
 
     add(actions, {"window.full_size",
-                  "Volume to full size and back",
+                  "Maximise/restore volume",
                   "Panes",
                   {},
                   "",
                   [this] { panes.toggle_full_size(PaneKind::volume); },
                   is_open});
     add(actions, {"window.whole_sections",
-                  "Sections as a whole",
+                  "Fit sections",
                   "Panes",
                   {"Shift+F"},
                   "",
@@ -725,10 +725,10 @@ void MainWindow::Parts::add_measure_actions() {
                              is_open,
                              [this, kind] { return state.measure.kind() == kind; }});
     };
-    add_tool("measure.distance", "Measure a distance", "Shift+D", "length ruler size caliper thickness line",
+    add_tool("measure.distance", "Measure distance", "Shift+D", "length ruler size caliper thickness line",
              Kind::distance);
-    add_tool("measure.angle", "Measure an angle", "Shift+A", "degrees protractor", Kind::angle);
-    add_tool("measure.probe", "Probe values at places", "Shift+V", "value voxel intensity pick", Kind::probe);
+    add_tool("measure.angle", "Measure angle", "Shift+A", "degrees protractor", Kind::angle);
+    add_tool("measure.probe", "Probe values", "Shift+V", "value voxel intensity pick", Kind::probe);
     add_tool("measure.profile", "Profile along a line", "Shift+P", "line plot graph section intensity", Kind::profile);
     add(work.actions(), {"measure.clear",
                          "Remove all measurements",
@@ -808,8 +808,8 @@ void MainWindow::Parts::add_source_actions() {
                          {},
                          "driver instrument hardware dll so library device camera",
                          [this] {
-                             files.ask(work, {FileWish::Kind::open,
-                                              "Open a plugin: the library of an instrument",
+                             files.ask(work, {FileRequest::Kind::open,
+                                              "Open a plugin: shared library of an instrument",
                                               "",
                                               {".so"},
                                               [this](const auto& path) {
@@ -821,10 +821,10 @@ void MainWindow::Parts::add_source_actions() {
 }
 
 // Opens the dialogs and programs that panels have requested in this frame.
-void MainWindow::Parts::grant_file_wish() {
-    if (state.outside_wish) native.show_outside(*std::exchange(state.outside_wish, std::nullopt));
-    if (!state.file_wish) return;
-    files.ask(work, *std::exchange(state.file_wish, std::nullopt));
+void MainWindow::Parts::grant_file_request() {
+    if (state.desktop_request) native.show_outside(*std::exchange(state.desktop_request, std::nullopt));
+    if (!state.file_request) return;
+    files.ask(work, *std::exchange(state.file_request, std::nullopt));
     layout_at = 0;
 }
 

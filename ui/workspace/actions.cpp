@@ -13,11 +13,11 @@ namespace echolux {
 
 void Actions::add(Action action) {
     if (find(action.id) != nullptr) {
-        throw Error(ErrorCode::bad_setting, "there is an action of this name already", action.id);
+        throw Error(ErrorCode::bad_setting, "an action with this name already exists", action.id);
     }
     for (const std::string& key : action.keys) {
         if (const Action* other = for_key(key)) {
-            throw Error(ErrorCode::bad_setting, "the key " + key + " is taken by " + other->id, action.id);
+            throw Error(ErrorCode::bad_setting, "the key " + key + " is already used by " + other->id, action.id);
         }
     }
     actions_.push_back(std::move(action));

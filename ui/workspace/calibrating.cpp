@@ -62,12 +62,13 @@ template <>
 const std::vector<Field<MirrorFacts>>& describe<MirrorFacts>() {
     using S = MirrorFacts;
     static const std::vector<Field<S>> fields{
-        choice(
-            "sides", &S::sides, {"same", "opposite"}, Effect::view,
-            "whether both mirrors are on the same side of zero delay: did the peak pass zero delay on the way from one "
-            "to the other? Either answer makes the recorded mirrors sharp, only the right one sharpens other depths"),
+        choice("sides", &S::sides, {"same", "opposite"}, Effect::view,
+               "whether both mirrors are on the same side of zero delay (opposite: the peak crossed zero delay between "
+               "them). Both choices sharpen the recorded mirrors, but only the right one sharpens other depths")
+            .called("mirror sides"),
         flag("wavelength_rises", &S::wavelength_rises, Effect::view,
-             "wavelength rises along the samples of a spectrum, as behind most gratings"),
+             "wavelength increases along the samples of a spectrum, as with most gratings")
+            .called("wavelength increases"),
         number("displacement_um", &S::displacement_um, 0, 100'000, "um", Effect::view,
                "distance of the second mirror position from the first, in air; 0: unknown, depths stay in bins"),
         number("centre_wavelength_nm", &S::centre_wavelength_nm, 0, 10'000, "nm", Effect::view,
@@ -115,7 +116,7 @@ void Calibrating::take(Spectrum which, std::shared_ptr<UserRequest> request) {
 
 void Calibrating::stop_taking() {
     if (taking_for_) {
-        taking_for_->fail(Error(ErrorCode::cancelled, "ended before enough lines had come",
+        taking_for_->fail(Error(ErrorCode::cancelled, "stopped before enough lines arrived",
                                 std::string(name_of(taking_.value_or(Spectrum::dark)))));
     }
     taking_for_.reset();
@@ -178,7 +179,7 @@ void Calibrating::keep(Workspace& work, std::string_view name, const std::string
                 changes[key] = path.string();
                 if (opened != opened_ || !work.change_together(key, changes)) return;
                 work.notices().settle("calibration");
-                work.notices().note("export", "the " + name + " is kept as " + path.string(), {path});
+                work.notices().note("export", "the " + name + " was saved as " + path.string(), {path});
             };
         },
         [&work](const Error& error) { work.notices().report_problem("calibration", error); });
@@ -195,8 +196,8 @@ bool Calibrating::can_compute(Workspace& work) const {
 
 void Calibrating::compute(Workspace& work) {
     if (!can_compute(work)) {
-        throw Error(ErrorCode::bad_setting, "two mirrors and a background are needed", "calibration.k_map",
-                    "take the background without a sample, then the mirror at two depths");
+        throw Error(ErrorCode::bad_setting, "two mirrors and a background are required", "calibration.k_map",
+                    "acquire the background without a sample, then the mirror at two depths");
     }
     const Calibration& known = work.settings().scan()->calibration;
     const MeanSpectrum* background = measured(Spectrum::background);
@@ -248,10 +249,10 @@ void Calibrating::search_dispersion(Workspace& work) {
     search.depth_begin = plan.recipe.depth_begin / plan.recipe.zero_padding;
     search.depth_end = plan.recipe.depth_end / plan.recipe.zero_padding;
     search_ = work.jobs().start(
-        "searching the dispersion",
+        "searching for the dispersion",
         [this, &work, opened = opened_, block, plan, search](Progress& progress) -> Jobs::LastStep {
             const DispersionResult found = searched_dispersion(plan, block, search, progress);
-            require_sharp(found, search, "the B-scan shown");
+            require_sharp(found, search, "current B-scan");
             return [this, &work, opened, found] {
                 if (opened != opened_) return;
                 work.change_together(

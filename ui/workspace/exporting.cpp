@@ -41,14 +41,14 @@ void Exporting::save_picture(const std::filesystem::path& path, PictureBits bits
         check_picture_output(path);
         const View& view = state_.book.view();
         if (bits != PictureBits::eight && filtering_.is_running()) {
-            throw Error(ErrorCode::bad_setting, "the volume that settings ask for is not there yet", path.string(),
-                        "wait for its job, then save again");
+            throw Error(ErrorCode::bad_setting, "the volume for these settings is not ready yet", path.string(),
+                        "wait for its job to finish, then save again");
         }
         const std::string text = state_.picture_text(filtering_.as_shown(work_));
         if (bits != PictureBits::eight || view.width * view.height > max_followed) {
             return draw_picture_beside(path, bits, text);
         }
-        state_.notices.note("export", "drawing the picture for " + short_path(path));
+        state_.notices.note("export", "rendering the image for " + short_path(path));
         PendingScreenshot kept{path, view, text, {}, file_shown(), std::nullopt, 0};
         kept.view.rest_samples = rays_of(view);
         if (const auto scale = shown.flow_scale(view)) fill_open_values(kept.view, *scale);
@@ -68,7 +68,7 @@ void Exporting::draw_picture(const View& view, std::function<void(Image)> receiv
         shown_for("snapshot");
         if (view.width * view.height > max_followed) {
             throw Error(ErrorCode::bad_setting, "is larger than 4096 x 4096 pixels", "view.width, view.height",
-                        "keep it as a file, or take a smaller one");
+                        "save it to a file, or choose a smaller size");
         }
         PendingScreenshot kept{{}, view, {}, {}, {}, std::nullopt, 0, std::move(receive), state_.jobs.request()};
         kept.view.rest_samples = rays_of(view);
@@ -84,7 +84,7 @@ std::optional<double> Exporting::share_of_picture() const {
 
 ViewSource& Exporting::shown_for(const std::filesystem::path& path) {
     if (state_.viewer.view_source() != nullptr) return *state_.viewer.view_source();
-    throw Error(ErrorCode::bad_setting, "there is nothing to take a picture of", path.string());
+    throw Error(ErrorCode::bad_setting, "there is nothing to save", path.string());
 }
 
 VolumeSource Exporting::file_shown() const {
@@ -103,7 +103,7 @@ VolumeSource Exporting::volume_shown(const std::filesystem::path& path, bool vox
     VolumeSource source = file_shown();
     if (!voxels_suffice && (view_source.flow_grid() || view_source.has_planes())) {
         if (!source.input.empty()) return source;
-        throw Error(ErrorCode::bad_setting, "such pictures cannot show flow or planes of a running source",
+        throw Error(ErrorCode::bad_setting, "images of this kind cannot show flow or planes of a running source",
                     path.string(), "save with 8 bits and at most 4096 x 4096 pixels, or record first");
     }
     source.shown = view_source.begin_reading();
@@ -186,7 +186,7 @@ void Exporting::follow_pending_screenshot() {
     if (!kept.begun_s) kept.begun_s = state_.now_s;
     ViewSource& view_source = *state_.viewer.view_source();
     const bool is_late = state_.now_s - *kept.begun_s > max_s;
-    std::optional<FollowedPicture> followed;
+    std::optional<PanePicture> followed;
     try {
         followed = view_source.follow(kept.view, state_.now_s, picture_pane);
     } catch (const Error& error) {
@@ -198,7 +198,7 @@ void Exporting::follow_pending_screenshot() {
     if (!followed) {
         const std::string path = std::exchange(pending_screenshots_.front().path, {}).string();
         pending_screenshots_.pop_front();
-        throw Error(ErrorCode::output, "there was no volume to take a picture of", path);
+        throw Error(ErrorCode::output, "there was no volume to save", path);
     }
     const bool is_sharp = followed->pitch <= 1 && followed->passes > 0;
     if (!followed->is_final && !(is_sharp && is_changing(view_source)) && !is_late) return;
@@ -337,7 +337,7 @@ void Exporting::save_kept(const std::filesystem::path& path, double seconds) {
         const auto grid = view_source == nullptr ? std::nullopt : view_source->grid();
         const std::shared_ptr<RecentReader> reading = grid ? view_source->begin_reading_recent(seconds) : nullptr;
         if (!reading) {
-            throw Error(ErrorCode::output, "no volumes are kept that could be saved", path.string(),
+            throw Error(ErrorCode::output, "no volumes were kept", path.string(),
                         "open a live source with `source.keep_gb` above 0");
         }
         state_.check_recent_name(path);

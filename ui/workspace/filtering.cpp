@@ -63,10 +63,10 @@ void DerivedResult::forget() {
 
 std::string Filtering::obstacle(Workspace& work) {
     ViewSource* view_source = work.viewer().view_source();
-    if (view_source == nullptr || !view_source->grid()) return "The first volume has not come yet.";
-    if (view_source->has_planes()) return "B-scans that are planes in space make no volume.";
+    if (view_source == nullptr || !view_source->grid()) return "Waiting for the first volume";
+    if (view_source->has_planes()) return "These B-scans are separate planes, not a volume";
     const LiveController* live = view_source->live();
-    if (live != nullptr && !live->is_recorded() && live->is_running()) return "Stop the source to work on a volume.";
+    if (live != nullptr && !live->is_recorded() && live->is_running()) return "Stop the source to process a volume";
     return "";
 }
 

@@ -30,7 +30,7 @@ bool names_layer(std::string_view name) {
 Surfaces found_in(const Volume& volume, const LayerRecipe& recipe, Progress& progress) {
     Surfaces surfaces = find_surfaces(volume, recipe, progress);
     if (share_found(surfaces) > 0) return surfaces;
-    throw Error(ErrorCode::bad_setting, "nothing stands out from the noise, so no surface was found", "layers",
+    throw Error(ErrorCode::bad_setting, "no signal exceeds the noise, so no surface was found", "layers",
                 "brighter tissue or more averaging may help");
 }
 
@@ -72,7 +72,8 @@ void Layering::update(Workspace& work) {
     const View& view = work.view();
     if (!names_layer(view.top_from) && !names_layer(view.bottom_from)) return;
     show_all(work);
-    work.notices().note("layers", "another volume is shown: it is not cut between the surfaces of the one before");
+    work.notices().note("layers",
+                        "another volume is shown: clipping between the surfaces of the previous one was removed");
 }
 
 // ---- finding

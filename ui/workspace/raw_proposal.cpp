@@ -117,7 +117,7 @@ void RawProposals::update() {
     if (std::ranges::count(in_progress, previewing_, &JobState::id) > 0) return;
     proposal_->is_stale = false;
     previewing_ = state_.jobs.start(
-        "looking at " + proposal_->file.filename().string(),
+        "examining " + proposal_->file.filename().string(),
         [asked = std::weak_ptr(proposal_), scan = proposal_->scan](Progress& progress) {
             return [asked, preview = preview_of(scan, progress)] {
                 const std::shared_ptr<RawProposal> still_there = asked.lock();

@@ -75,14 +75,14 @@ bool Recordings::is_active() const {
 
 void Recordings::refuse_while_active() const {
     if (!is_active()) return;
-    throw Error(ErrorCode::bad_setting, "a recording is under way", "recording", "stop it first (Ctrl+R)");
+    throw Error(ErrorCode::bad_setting, "a recording is already running", "recording", "stop it first (Ctrl+R)");
 }
 
 // Received data is still being written, so a job waits for the disk.
 void Recordings::stop() {
     if (state_.viewer.live() == nullptr || !state_.viewer.live()->is_recording() || is_running(ending_)) return;
     ending_ = state_.jobs.start(
-        "ending the recording",
+        "stopping the recording",
         [this, live = state_.viewer.view_source()->shared_live()](Progress& progress) {
             progress.begin("write", 0, "");
             return [this, stats = live->stop_recording()] { note_end(stats); };
@@ -93,9 +93,10 @@ void Recordings::stop() {
 void Recordings::note_end(const RecorderStats& stats) {
     last_ = RecordingResult{file_, stats};
     const std::int64_t blocks = stats.blocks_not_in_it();
-    const std::string missing = blocks > 0               ? fmt::format(", {} are missing", blocks)
-                                : stats.lost_b_scans > 0 ? ", " + plural(stats.lost_b_scans, "B-scans") + " never came"
-                                                         : "";
+    const std::string missing = blocks > 0 ? fmt::format(", {} missing", blocks)
+                                : stats.lost_b_scans > 0
+                                    ? ", " + plural(stats.lost_b_scans, "B-scans") + " never arrived"
+                                    : "";
     const std::string line = fmt::format("recorded {}, {:.4g} MB{}: {}", plural(stats.blocks, "blocks"),
                                          1e-6 * static_cast<double>(stats.bytes), missing, short_path(file_));
     state_.notices.note("recording", line,

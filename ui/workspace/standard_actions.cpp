@@ -77,7 +77,7 @@ void add_source_actions(Workspace& work) {
                      work.open_source(wanted);
                  }});
     actions.add({.id = "source.start_stop",
-                 .title = "Start or stop the source",
+                 .title = "Start/stop source",
                  .group = "Source",
                  .keys = {"Ctrl+Space"},
                  .words = "run acquire live go halt pause",
@@ -85,7 +85,7 @@ void add_source_actions(Workspace& work) {
                  .is_possible = [has_source, records] { return has_source() && !records(); },
                  .is_on = [&work] { return source_of(work) != nullptr && source_of(work)->is_running(); }});
     actions.add({.id = "source.record",
-                 .title = "Record, or end the recording",
+                 .title = "Record (start/stop)",
                  .group = "Source",
                  .keys = {"Ctrl+R"},
                  .words = "capture save acquire grab rec",
@@ -98,37 +98,36 @@ void add_file_actions(Workspace& work) {
     Actions& actions = work.actions();
     const auto is_open = [&work] { return work.viewer().is_open(); };
     actions.add({.id = "file.open_last",
-                 .title = "Open the last file again",
+                 .title = "Reopen last file",
                  .group = "File",
                  .keys = {"Ctrl+Shift+T"},
                  .words = "recent reopen",
                  .run = [&work] { work.open(work.recent().front()); },
                  .is_possible = [&work] { return !work.recent().empty(); }});
     actions.add({.id = "file.close",
-                 .title = "Close what is open",
+                 .title = "Close",
                  .group = "File",
                  .keys = {"Ctrl+W"},
                  .run = [&work] { work.close(); },
                  .is_possible = is_open});
     actions.add({.id = "file.screenshot",
-                 .title = "Keep a picture of the view",
+                 .title = "Save screenshot",
                  .group = "File",
                  .keys = {"F12"},
                  .words = "screenshot image snapshot photo png",
                  .run = [&work] { work.exporting().save_picture(work.new_name(UserFolder::pictures, "", ".png")); },
                  .is_possible = is_open});
     actions.add({.id = "file.cancel",
-                 .title = "Cancel what is under way",
+                 .title = "Cancel job",
                  .group = "File",
                  .keys = {"Ctrl+."},
                  .run = [&work] { work.jobs().cancel_all(); },
                  .is_possible = [&work] { return !work.jobs().is_idle(); }});
-    actions.add(
-        {.id = "session.save", .title = "Save the session", .group = "Session", .keys = {"Ctrl+S"}, .run = [&work] {
-             save_session(work);
-         }});
+    actions.add({.id = "session.save", .title = "Save session", .group = "Session", .keys = {"Ctrl+S"}, .run = [&work] {
+                     save_session(work);
+                 }});
     actions.add({.id = "session.restore_last",
-                 .title = "Restore the last session",
+                 .title = "Restore last session",
                  .group = "Session",
                  .keys = {},
                  .run = [&work] { work.restore_last_session(); },
@@ -176,10 +175,10 @@ void add_choices(Workspace& work, const std::string& name, const std::string& ti
         const std::size_t index = static_cast<std::size_t>(at - bound.choices.begin()) + steps;
         work.change(key, std::string(bound.choices[index % bound.choices.size()]));
     };
-    work.actions().add({key + "_next", title + ": the next", "View", {next_key}, "", [step] { step(1); }});
+    work.actions().add({key + "_next", title + ": next", "View", {next_key}, "", [step] { step(1); }});
     const std::size_t last = field.choices.size() - 1;
     work.actions().add(
-        {key + "_previous", title + ": the one before", "View", {previous_key}, "", [step, last] { step(last); }});
+        {key + "_previous", title + ": previous", "View", {previous_key}, "", [step, last] { step(last); }});
 }
 
 void add_directions(Workspace& work) {
@@ -188,7 +187,7 @@ void add_directions(Workspace& work) {
     for (const std::string_view choice : std::span(looks.choices).subspan(1)) {  // without "free"
         const std::string look(choice);
         work.actions().add({"camera." + look,
-                            "Look from: " + look,
+                            "View from: " + look,
                             "Camera",
                             {std::to_string(digit++)},
                             "",
@@ -229,16 +228,14 @@ void reset_view(Workspace& work) {
 
 void add_camera_actions(Workspace& work) {
     Actions& actions = work.actions();
-    actions.add({"camera.show_all", "Show the whole volume", "Camera", {"F", "R"}, "fit reset home zoom", [&work] {
-                     show_all(work);
-                 }});
-    actions.add({"camera.closer", "Closer", "Camera", {"+", "="}, "zoom in larger", [&work] { zoom(work, 1.25); }});
-    actions.add({"camera.farther", "Farther", "Camera", {"-"}, "zoom out smaller", [&work] { zoom(work, 0.8); }});
-    actions.add({"camera.turn_left", "Turn to the left", "Camera", {"Alt+Left"}, "", [&work] { turn(work, -15, 0); }});
     actions.add(
-        {"camera.turn_right", "Turn to the right", "Camera", {"Alt+Right"}, "", [&work] { turn(work, 15, 0); }});
-    actions.add({"camera.turn_up", "Turn upwards", "Camera", {"Alt+Up"}, "", [&work] { turn(work, 0, 15); }});
-    actions.add({"camera.turn_down", "Turn downwards", "Camera", {"Alt+Down"}, "", [&work] { turn(work, 0, -15); }});
+        {"camera.show_all", "Fit volume", "Camera", {"F", "R"}, "fit reset home zoom", [&work] { show_all(work); }});
+    actions.add({"camera.closer", "Zoom in", "Camera", {"+", "="}, "zoom in larger", [&work] { zoom(work, 1.25); }});
+    actions.add({"camera.farther", "Zoom out", "Camera", {"-"}, "zoom out smaller", [&work] { zoom(work, 0.8); }});
+    actions.add({"camera.turn_left", "Rotate left", "Camera", {"Alt+Left"}, "", [&work] { turn(work, -15, 0); }});
+    actions.add({"camera.turn_right", "Rotate right", "Camera", {"Alt+Right"}, "", [&work] { turn(work, 15, 0); }});
+    actions.add({"camera.turn_up", "Rotate up", "Camera", {"Alt+Up"}, "", [&work] { turn(work, 0, 15); }});
+    actions.add({"camera.turn_down", "Rotate down", "Camera", {"Alt+Down"}, "", [&work] { turn(work, 0, -15); }});
     actions.add({.id = "camera.orthographic",
                  .title = "Orthographic projection",
                  .group = "Camera",
@@ -258,14 +255,14 @@ void add_view_actions(Workspace& work) {
     add_choices(work, "mode", "Mode", "M", "Shift+M");
     add_choices(work, "preset", "Transfer function", "T", "Shift+T");
     add_view_switch(work, "lighting", "Light", {"L"});
-    add_view_switch(work, "box", "Box around the volume", {"B"});
+    add_view_switch(work, "box", "Bounding box", {"B"});
     add_view_switch(work, "axes", "Axes", {"A"});
     add_view_switch(work, "scale_bar", "Scale bar", {"S"});
     add_view_switch(work, "colour_bar", "Colour bar", {"C"});
     add_view_switch(work, "depth_ruler", "Depth ruler", {"D"});
     add_view_switch(work, "time_stamp", "Time stamp", {});
     actions.add({"view.choose_range",
-                 "Automatic range of values",
+                 "Auto window/level",
                  "View",
                  {"Shift+R"},
                  "brightness contrast window level automatic auto scale",
@@ -354,14 +351,14 @@ void add_slice_step(Workspace& work, const std::string& name, const std::string&
 void add_slice_actions(Workspace& work) {
     add_slice_step(work, "next_b_scan", "Next B-scan", 2, 1, "Up");
     add_slice_step(work, "previous_b_scan", "Previous B-scan", 2, -1, "Down");
-    add_slice_step(work, "b_scans_on", "Ten B-scans on", 2, 10, "Shift+Up");
-    add_slice_step(work, "b_scans_back", "Ten B-scans back", 2, -10, "Shift+Down");
-    add_slice_step(work, "deeper", "Deeper", 0, 1, "PageDown");
-    add_slice_step(work, "shallower", "Less deep", 0, -1, "PageUp");
+    add_slice_step(work, "b_scans_on", "Forward ten B-scans", 2, 10, "Shift+Up");
+    add_slice_step(work, "b_scans_back", "Back ten B-scans", 2, -10, "Shift+Down");
+    add_slice_step(work, "deeper", "Next en-face slice", 0, 1, "PageDown");
+    add_slice_step(work, "shallower", "Previous en-face slice", 0, -1, "PageUp");
     add_slice_step(work, "next_a_scan", "Next A-scan", 1, 1, "Ctrl+Right");
     add_slice_step(work, "previous_a_scan", "Previous A-scan", 1, -1, "Ctrl+Left");
     work.actions().add({.id = "slice.centre",
-                        .title = "Cross-hair to the middle",
+                        .title = "Centre cross-hair",
                         .group = "Slices",
                         .keys = {"Shift+X"},
                         .run =
@@ -379,30 +376,30 @@ void add_time_actions(Workspace& work) {
          [](const RecentTimeline& kept) { return !kept.is_paused(); }});
     add_step(work, "timeline.next", "Next time point", {"Right"}, 1);
     add_step(work, "timeline.previous", "Previous time point", {"Left"}, -1);
-    add_step(work, "timeline.on", "Ten time points on", {"Shift+Right"}, 10);
-    add_step(work, "timeline.back", "Ten time points back", {"Shift+Left"}, -10);
-    add(work, "timeline.first", "To the beginning", {"Home"}, "",
+    add_step(work, "timeline.on", "Forward ten time points", {"Shift+Right"}, 10);
+    add_step(work, "timeline.back", "Back ten time points", {"Shift+Left"}, -10);
+    add(work, "timeline.first", "Go to start", {"Home"}, "",
         {[](Timeline& time) { time.go_to(time.first()); }, [](RecentTimeline& kept) { kept.go_to(0); }});
-    add(work, "timeline.last", "To the end", {"End"}, "",
+    add(work, "timeline.last", "Go to end", {"End"}, "",
         {[](Timeline& time) { time.go_to(time.last()); },
          [](RecentTimeline& kept) { kept.go_to(std::ssize(kept.volumes()) - 1); }});
     add(work, "timeline.loop", "Loop", {"Shift+L"}, "repeat", {[](Timeline& time) { time.set_loops(!time.loops()); }},
         {[](const Timeline& time) { return time.loops(); }});
-    add(work, "timeline.faster", "Play twice as fast", {"]"}, "speed",
+    add(work, "timeline.faster", "Double playback speed", {"]"}, "speed",
         {[&work](Timeline& time) { time.set_speed(2 * time.speed(), work.now_s()); }});
-    add(work, "timeline.slower", "Play half as fast", {"["}, "speed",
+    add(work, "timeline.slower", "Halve playback speed", {"["}, "speed",
         {[&work](Timeline& time) { time.set_speed(time.speed() / 2, work.now_s()); }});
-    add(work, "timeline.true_speed", "Play as fast as it was recorded", {"Backspace"}, "",
+    add(work, "timeline.true_speed", "Play at recorded speed", {"Backspace"}, "",
         {[&work](Timeline& time) { time.set_speed(1, work.now_s()); }});
     add(work, "timeline.begin_here", "Set start point", {"I"}, "",
         {[](Timeline& time) { time.set_ends(time.step(), time.last()); }});
     add(work, "timeline.end_here", "Set end point", {"O"}, "",
         {[](Timeline& time) { time.set_ends(time.first(), time.step()); }});
-    add(work, "timeline.all", "Play all of it", {"Shift+I"}, "",
+    add(work, "timeline.all", "Play whole range", {"Shift+I"}, "",
         {[](Timeline& time) { time.set_ends(0, time.steps() - 1); }});
     work.actions().add(
         {.id = "source.save_kept",
-         .title = "Save the last volumes",
+         .title = "Save kept volumes",
          .group = "Source",
          .keys = {"Ctrl+Shift+K"},
          .run = [&work] { work.exporting().save_kept(work.new_name(UserFolder::videos, "last-", ".nrrd")); },
@@ -440,24 +437,23 @@ void show_panels(Workspace& work) {
 
 void add_layout_actions(Workspace& work) {
     Actions& actions = work.actions();
-    add_layout(work, "volume", "The volume alone", "Ctrl+1", "3d");
-    add_layout(work, "volume-and-sections", "The volume and sections of it", "Ctrl+2", "slices orthogonal mpr");
-    add_layout(work, "sections", "Sections alone", "Ctrl+3", "slices orthogonal planes mpr");
+    add_layout(work, "volume", "Volume only", "Ctrl+1", "3d");
+    add_layout(work, "volume-and-sections", "Volume and sections", "Ctrl+2", "slices orthogonal mpr");
+    add_layout(work, "sections", "Sections only", "Ctrl+3", "slices orthogonal planes mpr");
     add_layout(work, "alignment", "Alignment: spectra and A-scans", "Ctrl+4", "mirror fringe adjust spectrum align");
     add_switch(work, "panes.cross_hair", "Cross-hair", "Panes", {"X"}, "window.cross_hair");
-    add_switch(work, "panes.light_handles", "Handles of lights", "Panes", {"Shift+H"}, "window.light_handles");
+    add_switch(work, "panes.light_handles", "Light handles", "Panes", {"Shift+H"}, "window.light_handles");
     add_switch(work, "window.time_line", "Time line of key frames", "Window", {"F8"});
-    add_switch(work, "window.left_panels", "Panels on the left", "Window", {"F9"});
-    add_switch(work, "window.right_panels", "Panels on the right", "Window", {"F10"});
+    add_switch(work, "window.left_panels", "Left panels", "Window", {"F9"});
+    add_switch(work, "window.right_panels", "Right panels", "Window", {"F10"});
     actions.add({"window.panels", "All panels", "Window", {"Tab"}, "", [&work] { show_panels(work); }});
-    actions.add(
-        {"window.larger", "Larger text and controls", "Window", {"Ctrl++", "Ctrl+="}, "font size zoom", [&work] {
-             scale(work, 1.1);
-         }});
-    actions.add({"window.smaller", "Smaller text and controls", "Window", {"Ctrl+-"}, "font size zoom", [&work] {
+    actions.add({"window.larger", "Increase UI scale", "Window", {"Ctrl++", "Ctrl+="}, "font size zoom", [&work] {
+                     scale(work, 1.1);
+                 }});
+    actions.add({"window.smaller", "Decrease UI scale", "Window", {"Ctrl+-"}, "font size zoom", [&work] {
                      scale(work, 1 / 1.1);
                  }});
-    actions.add({"window.true_scale", "Text and controls as the screen says", "Window", {"Ctrl+0"}, "", [&work] {
+    actions.add({"window.true_scale", "Reset UI scale", "Window", {"Ctrl+0"}, "", [&work] {
                      work.change("window.scale", 0.0);
                  }});
     add_switch(work, "window.mouse_slicer", "Mouse as in 3D Slicer (off: ParaView)", "Window", {"Ctrl+M"});
@@ -487,13 +483,13 @@ Action taking(Workspace& work, const char* id, std::string title, std::string wo
 void add_calibration_actions(Workspace& work) {
     Calibrating& calibrating = work.calibrating();
     Actions& actions = work.actions();
-    actions.add(taking(work, "calibrate.take_dark", "Take dark (no light)", "", Spectrum::dark));
+    actions.add(taking(work, "calibrate.take_dark", "Acquire dark (no light)", "", Spectrum::dark));
     actions.add(
-        taking(work, "calibrate.take_background", "Take background (no sample)", "reference", Spectrum::background));
-    actions.add(taking(work, "calibrate.mirror_1", "Record mirror 1", "", Spectrum::mirror_1));
-    actions.add(taking(work, "calibrate.mirror_2", "Record mirror 2", "", Spectrum::mirror_2));
+        taking(work, "calibrate.take_background", "Acquire background (no sample)", "reference", Spectrum::background));
+    actions.add(taking(work, "calibrate.mirror_1", "Acquire mirror 1", "", Spectrum::mirror_1));
+    actions.add(taking(work, "calibrate.mirror_2", "Acquire mirror 2", "", Spectrum::mirror_2));
     actions.add({"calibrate.apply",
-                 "Apply k map and dispersion of the mirrors",
+                 "Apply mirror calibration",
                  "Calibration",
                  {},
                  "",
@@ -506,7 +502,7 @@ void add_calibration_actions(Workspace& work) {
                  },
                  [&work, &calibrating] { return calibrating.can_compute(work); }});
     actions.add({"calibrate.dispersion",
-                 "Search the dispersion of the B-scan shown",
+                 "Find dispersion of current B-scan",
                  "Calibration",
                  {},
                  "sharpen autofocus",
@@ -517,11 +513,11 @@ void add_calibration_actions(Workspace& work) {
 // ---- Actions for filtered and stabilised volumes and for surfaces between layers.
 
 void add_tissue_actions(Workspace& work) {
-    add_switch(work, "filter.show", "Show the filtered volume", "Tissue", {}, "filter.shown");
-    add_switch(work, "registration.show", "Show the stabilised volume", "Tissue", {}, "registration.shown");
+    add_switch(work, "filter.show", "Show filtered volume", "Tissue", {}, "filter.shown");
+    add_switch(work, "registration.show", "Show stabilised volume", "Tissue", {}, "registration.shown");
     Actions& actions = work.actions();
     actions.add({"registration.find",
-                 "Measure the motion of B-scans",
+                 "Measure B-scan motion",
                  "Tissue",
                  {},
                  "register align saccade shift stabilise",

@@ -149,7 +149,7 @@ void Workspace::Parts::settings_were_refused(const Scan& in_use) {
     history.forget(change.after);
     std::string keys;
     for (const auto& [key, value] : change.after) keys += (keys.empty() ? "" : ", ") + key;
-    notices.report_problem(section_of(change.after.begin()->first), keys + ": cannot be used, and is as it was before");
+    notices.report_problem(section_of(change.after.begin()->first), keys + ": rejected; the previous value is kept");
 }
 
 void Workspace::Parts::set_cross(const std::array<double, 3>& wanted) {
@@ -291,10 +291,10 @@ bool Workspace::device_lost(const Error& error) {
         parts.notices.note("display", "the graphics device was lost and has been recovered");
         return true;
     }
-    parts.notices.report_problem(
-        "display", Error(ErrorCode::device, "the graphics device is lost repeatedly", "display",
-                         "save the session (Ctrl+S) and start again, with another device (--device) or a newer "
-                         "driver; recordings go on meanwhile"));
+    parts.notices.report_problem("display",
+                                 Error(ErrorCode::device, "the graphics device is lost repeatedly", "display",
+                                       "save the session (Ctrl+S) and restart with another device (--device) or a "
+                                       "newer driver; recordings continue"));
     return false;
 }
 
@@ -354,7 +354,7 @@ Change Workspace::Parts::take_or_throw(const Values& wanted, const std::string& 
                                        const std::function<void()>& fails) {
     if (const auto step = wanted.find(std::string(surfaces_key)); step != wanted.end()) {
         if (!layering.go_to(std::get<std::int64_t>(step->second)))
-            notices.note("layers", "surfaces of so many steps ago are no longer kept");
+            notices.note("layers", "cannot undo further: earlier surfaces were discarded");
         // The surfaces of this step may lack a name that the cut uses.
         if (!layering.renew_heights(viewer.view_source(), book.view())) take(Layering::no_cut(), "view", std::nullopt);
         return {};
@@ -547,8 +547,8 @@ std::vector<TomlEntry> entries_of_picture(const std::filesystem::path& path) {
         const auto text = texts.find(name);
         if (text != texts.end()) return toml_entries(text->second, path.string());
     }
-    throw Error(ErrorCode::bad_file, "is a picture without stored settings", path.string(),
-                "only pictures saved by Echolux restore their view");
+    throw Error(ErrorCode::bad_file, "is an image without stored settings", path.string(),
+                "only images saved by Echolux restore their view");
 }
 
 // Removes window settings of a foreign file: it may set the layout of the panes, but no folders or sizes.
@@ -609,7 +609,7 @@ void Workspace::Parts::open_path(const std::filesystem::path& given, const std::
         "opening " + path.filename().string(),
         [this, asked = path, assignments](Progress& progress) -> Jobs::LastStep {
             std::filesystem::path file = asked;
-            progress.begin("looking at the file", 0, "");
+            progress.begin("examining the file", 0, "");
             switch (kind_of_file(file)) {
                 case FileKind::view_source:
                     return

@@ -227,7 +227,7 @@ void WorkspaceState::require_allowed(const OpenDocument& what) const {
 // requested on the command line. Shared memory belongs to the same user, and its content is not trusted.
 void WorkspaceState::require_allowed_source(const OpenDocument& what) const {
     const SourceName source(what.source);
-    const std::string remedy = "start it at the machine: echolux view --source " + what.source;
+    const std::string remedy = "start it on this machine: echolux view --source " + what.source;
     if (source.kind == "plugin")
         throw Error(ErrorCode::bad_setting, "plugins cannot be opened remotely", what.source, remedy);
     if (source.kind == "tcp") {

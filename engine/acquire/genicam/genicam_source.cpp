@@ -233,7 +233,8 @@ GenicamCamera::GenicamCamera(const std::string& id, const std::string& features)
     : name_(id.empty() ? "GenICam" : "GenICam " + id) {
     camera_.reset(ask("connecting", [&](GError** e) { return arv_camera_new(id.empty() ? nullptr : id.c_str(), e); }));
     if (!camera_) {
-        throw Error(ErrorCode::device, "no camera of this name answers", name_, "`sources` lists those that do");
+        throw Error(ErrorCode::device, "no camera with this name was found", name_,
+                    "`sources` lists the cameras found");
     }
     name_ = std::string("GenICam ") +
             ask("reading its name", [&](GError** e) { return arv_camera_get_model_name(camera_.get(), e); });
@@ -276,13 +277,13 @@ void GenicamCamera::choose_pixel_format() {
         pixel_format_ = &format;
         return;
     }
-    throw Error(ErrorCode::device, "sends none of the pixel formats that spectra can have", name_,
-                "these are: " + pixel_format_names());
+    throw Error(ErrorCode::device, "supports none of the pixel formats that spectra may use", name_,
+                "supported formats: " + pixel_format_names());
 }
 
 // Whether the camera implements the feature and currently offers it.
 bool GenicamCamera::has(const char* feature) const {
-    return ask("asking for a feature",
+    return ask("reading a feature",
                [&](GError** e) { return arv_camera_is_feature_available(camera_.get(), feature, e); });
 }
 
@@ -330,7 +331,7 @@ void GenicamCamera::set_height(std::int64_t lines) {
 }
 
 bool GenicamCamera::sets_exposure() const {
-    return ask("asking for the exposure",
+    return ask("reading the exposure",
                [&](GError** e) { return arv_camera_is_exposure_time_available(camera_.get(), e); });
 }
 
@@ -376,7 +377,8 @@ AravisObject<ArvStream> GenicamCamera::stream() {
     AravisObject<ArvStream> stream(ask("opening its stream", [&](GError** e) {
         return arv_camera_create_stream(camera_.get(), nullptr, nullptr, e);
     }));
-    if (!stream) throw Error(ErrorCode::device, "opens no stream", name_, "is a firewall in the way?");
+    if (!stream)
+        throw Error(ErrorCode::device, "cannot open a stream", name_, "check that a firewall does not block it");
     if (ARV_IS_GV_STREAM(stream.get())) {
         const std::int64_t bytes = std::clamp(2 * payload_bytes(), min_socket_bytes, max_socket_bytes);
         g_object_set(stream.get(), "socket-buffer", ARV_GV_STREAM_SOCKET_BUFFER_FIXED, "socket-buffer-size",
@@ -441,7 +443,7 @@ std::int64_t payload_of(const GenicamCamera& camera, std::int64_t pixels) {
     const std::int64_t sent = camera.payload_bytes();
     if (sent >= needed) return sent;
     throw Error(ErrorCode::device, fmt::format("sends {} per image, expected {}", plural(sent, "bytes"), needed),
-                camera.name() + ", PayloadSize", "is a compressing or a region mode switched on?");
+                camera.name() + ", PayloadSize", "check whether compression or a region mode is enabled");
 }
 
 }  // namespace
@@ -624,7 +626,8 @@ std::optional<Block> GenicamSource::take(ArvBuffer* image) {
     if (!has_right_shape(image)) {
         keeper.reset();
         stop();
-        fail("an image has another size or format than was set", "does another program change the camera?");
+        fail("an image differs in size or format from the settings",
+             "check whether another program changes the camera's settings");
     }
     const std::int64_t number = numbers_.number(arv_buffer_get_frame_id(image));
     if (number < next_image_) {
@@ -632,7 +635,7 @@ std::optional<Block> GenicamSource::take(ArvBuffer* image) {
         keeper.reset();
         stop();
         fail(fmt::format("its frame numbers run backwards: {} after {}", number, next_image_ - 1),
-             "does another program start or reset the camera?");
+             "check whether another program starts or resets the camera");
     }
     late_ = 0;
     next_image_ = number + 1;

@@ -88,10 +88,9 @@ constexpr double max_work_s = 900;  // of waiting per process; well below longes
 
 // `where` is a path or the system's error message.
 [[noreturn]] void refuse_start(const std::string& what, const std::string& where) {
-    throw Error(
-        ErrorCode::device, what, where,
-        "it reads files of other programs for Echolux and is installed with it: install Echolux again, or name it in "
-        "ECHOLUX_READER");
+    throw Error(ErrorCode::device, what, where,
+                "it reads files of other programs and is installed with Echolux: reinstall Echolux, or set "
+                "ECHOLUX_READER to its path");
 }
 
 // Passes only variables that the loader and the sanitizers need; others may contain secrets.
@@ -136,7 +135,7 @@ Descriptor moved_up(int number, const std::string& file) {
 Descriptor for_reading_alone(int number, const std::string& file) {
     if ((fcntl(number, F_GETFL) & O_ACCMODE) == O_RDONLY) return moved_up(number, file);
     const Descriptor opened(open(fmt::format("/proc/self/fd/{}", number).c_str(), O_RDONLY | O_CLOEXEC));
-    if (!opened) refuse_means("cannot be opened for reading alone", file);
+    if (!opened) refuse_means("cannot be opened read-only", file);
     return moved_up(opened.number(), file);
 }
 
@@ -156,11 +155,11 @@ std::filesystem::path own_file() {
 
 // Describes an exit status: "crashed (Aborted)".
 std::string words_of(int status) {
-    if (!WIFSIGNALED(status)) return "ended without a word";
+    if (!WIFSIGNALED(status)) return "exited without a response";
     switch (WTERMSIG(status)) {
-        case SIGSYS: return "was stopped: it tried what a reader may not";
-        case SIGALRM: return "did not come to an end";
-        case SIGXCPU: return "did not come to an end";
+        case SIGSYS: return "was stopped: it made a forbidden system call";
+        case SIGALRM: return "did not finish";
+        case SIGXCPU: return "did not finish";
         case SIGKILL: return "was killed";
         default: return fmt::format("crashed ({})", strsignal(WTERMSIG(status)));
     }
@@ -175,7 +174,7 @@ std::filesystem::path reader_program() {
 
 std::filesystem::path reader_program_for(const std::filesystem::path& file) {
     const std::filesystem::path folder = file.parent_path();
-    if (!folder.is_absolute()) refuse_start("where this program lies cannot be told", "set ECHOLUX_READER");
+    if (!folder.is_absolute()) refuse_start("cannot determine the path of this program", "set ECHOLUX_READER");
     std::error_code problem;
     for (const char* place : {"", "../bin", "../../bin"}) {  // for lib and lib/x86_64-linux-gnu
         const std::filesystem::path program = (folder / place / program_name).lexically_normal();
@@ -200,7 +199,7 @@ void ReaderProcess::start() {
     const std::filesystem::path program = reader_program();
     int ends[2] = {-1, -1};
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-        refuse_means("no socket for a reader process", order_.path);
+        refuse_means("cannot create a socket for a reader process", order_.path);
     Descriptor theirs(ends[1]);
     socket_ = Descriptor(ends[0]);
     memory_file_ = Descriptor(memfd_create("echolux-voxels", MFD_CLOEXEC | MFD_ALLOW_SEALING));
@@ -255,7 +254,7 @@ std::string ReaderProcess::answer(Response expected, double longest_s) {
             end();
             throw Error(ErrorCode::bad_file,
                         fmt::format("reading was stopped: the reader process made a forbidden system call ({})", call),
-                        order_.path, "do not trust this file; get it again from where it was made");
+                        order_.path, "do not trust this file; obtain it again from its source");
         }
     } catch (const BadFrame&) {
     }
@@ -264,18 +263,18 @@ std::string ReaderProcess::answer(Response expected, double longest_s) {
 
 // Ends the process and reports the reason from its exit status.
 void ReaderProcess::fail(double longest_s, bool is_late) {
-    std::string what = fmt::format("did not come to an end within {:.0f} s", longest_s);
+    std::string what = fmt::format("did not finish within {:.0f} s", longest_s);
     if (!is_late) {
         socket_.close();  // a process that sent invalid data sees the closed socket and exits
         int status = 0;
         pid_t ended = 0;
         const auto until = WireClock::now() + std::chrono::seconds(2);
         while ((ended = waitpid(process_, &status, WNOHANG)) == 0 && WireClock::now() < until) usleep(1000);
-        what = ended == process_ ? words_of(status) : "ended without a word";
+        what = ended == process_ ? words_of(status) : "exited without a response";
         if (ended == process_) process_ = -1;
     }
     end();
-    throw Error(ErrorCode::bad_file, "is damaged, or made to do harm: the process that read it " + what, order_.path,
+    throw Error(ErrorCode::bad_file, "is damaged or malicious: the reader process " + what, order_.path,
                 "copy the file again");
 }
 
@@ -393,8 +392,8 @@ class ContainedReader final : public ImageReader {
             const auto is_of_one_type = [&](const ImageHeader& level) { return level.type == header().type; };
             if (!std::ranges::all_of(levels_, is_of_one_type)) throw BadFrame();
         } catch (const BadFrame&) {
-            throw Error(ErrorCode::bad_file, "is damaged: what read it said nonsense", what_.path.string(),
-                        "copy the file again");
+            throw Error(ErrorCode::bad_file, "is damaged: the reader process returned an invalid response",
+                        what_.path.string(), "copy the file again");
         }
     }
 

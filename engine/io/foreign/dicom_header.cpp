@@ -102,13 +102,13 @@ DicomElements::DicomElements(FileBytes& file) : file_(file) {
 void DicomElements::read_meta() {
     while (place_ + 8 <= file_.size() && file_.number<std::uint16_t>(place_) == 2) {
         const DicomElement element = read_element();
-        if (element.bytes == unknown_length) file_.fail("is damaged: its meta header has no end");
+        if (element.bytes == unknown_length) file_.fail("is damaged: its meta header does not end");
         if (element.tag == 0x00020010) transfer_syntax_ = text(element);
         place_ = element.place + element.bytes;
     }
     if (!transfer_syntax_.empty() && !transfer_syntax_.starts_with("1.2.840.10008.1.2"))
         file_.fail("has the unknown transfer syntax " + transfer_syntax_, "save it with another transfer syntax");
-    if (transfer_syntax_.empty()) file_.fail("does not tell how it is encoded", "it has no transfer syntax");
+    if (transfer_syntax_.empty()) file_.fail("does not state its encoding", "it has no transfer syntax");
 }
 
 // Reads tag and length. Explicit encodings have the value representation in between; delimiters never do.
@@ -157,7 +157,7 @@ bool DicomElements::enters(const DicomElement& element) {
     const bool is_wanted = std::ranges::find(wanted, element.tag) != wanted.end() || is_orientation;
     if (element.tag != item && element.bytes != unknown_length && !(is_of_frames && is_wanted)) return false;
     constexpr std::size_t deepest = 32;
-    if (levels_.size() == deepest) file_.fail("is damaged: its sequences are nested without end");
+    if (levels_.size() == deepest) file_.fail("is damaged: its sequences are nested too deeply");
     const std::int64_t end = element.bytes == unknown_length ? -1 : element.place + element.bytes;
     levels_.push_back({end, is_of_frames});
     return true;
@@ -236,7 +236,7 @@ class Reader {
         header_.transfer_syntax = elements_.transfer_syntax();
         header_.big_endian = elements_.big_endian();
         if (header_.transfer_syntax == "1.2.840.10008.1.2.1.99") {
-            file_.fail("is deflated as a whole", "save it with another transfer syntax");
+            file_.fail("uses the deflated transfer syntax", "save it with another transfer syntax");
         }
     }
 
@@ -319,8 +319,8 @@ class Reader {
         constexpr std::int64_t max_side = 65535;
         if (header_.rows > max_side || header_.columns > max_side)
             file_.fail("is damaged: it claims more than 65535 rows or columns");
-        if (claims_.samples != 1) file_.fail("is a picture in colours", "only gray pictures can be volumes");
-        if (claims_.photometric.starts_with("PALETTE")) file_.fail("is a picture with a palette", "convert it to gray");
+        if (claims_.samples != 1) file_.fail("is a colour image", "only grayscale images can be volumes");
+        if (claims_.photometric.starts_with("PALETTE")) file_.fail("is an image with a palette", "convert it to gray");
         header_.is_inverted = claims_.photometric == "MONOCHROME1";
         check_type();
         const double claimed = static_cast<double>(header_.rows * header_.columns) *

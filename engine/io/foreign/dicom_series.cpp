@@ -71,7 +71,7 @@ class Items {
     void check_sizes(std::int64_t place, std::int64_t end) {
         if (place + 34 > end) file_.fail("has a damaged frame");
         compare(big(place, 4) - big(place + 8, 4), big(place + 4, 4) - big(place + 12, 4));
-        if (big(place + 32, 2) != 1) file_.fail("has a frame in colours");
+        if (big(place + 32, 2) != 1) file_.fail("has a colour frame");
     }
 
     // Finds the SOF marker and checks its sizes.
@@ -83,7 +83,7 @@ class Items {
                 marker == 0xF7;
             if (is_frame) {
                 compare(big(place + 7, 2), big(place + 5, 2));
-                if (big(place + 9, 1) != 1) file_.fail("has a frame in colours");
+                if (big(place + 9, 1) != 1) file_.fail("has a colour frame");
                 return;
             }
             place += 2 + big(place + 2, 2);
@@ -249,7 +249,8 @@ std::vector<Series> series_in(const std::filesystem::path& folder) {
     std::vector<Series> all;
     for (auto& [key, series] : found) all.push_back(std::move(series));
     if (all.empty()) {
-        throw Error(ErrorCode::bad_file, "holds no DICOM pictures", folder.string(), "name the folder that holds them");
+        throw Error(ErrorCode::bad_file, "contains no DICOM images", folder.string(),
+                    "name the folder that holds them");
     }
     std::ranges::stable_sort(all, std::greater{}, frames_in);
     return all;
@@ -282,7 +283,7 @@ Series chosen_series(const std::filesystem::path& folder, const std::string& nam
                     "it has " + names);
     }
     note = all.size() == 1 ? name_of(*found)
-                           : fmt::format("{}; of {}; another one is opened as FOLDER:NUMBER", name_of(*found), names);
+                           : fmt::format("{}; of {}; open others as FOLDER:NUMBER", name_of(*found), names);
     return std::move(*found);
 }
 
@@ -528,7 +529,7 @@ std::unique_ptr<ImageReader> open_dicom(const std::filesystem::path& path) {
     }
     DicomHeader header = read_dicom_header(file);
     if (header.frames.empty()) {
-        throw Error(ErrorCode::bad_file, "is a DICOM file without a picture", file.string(),
+        throw Error(ErrorCode::bad_file, "is a DICOM file without an image", file.string(),
                     "open the folder of its series");
     }
     Series series{std::move(header)};

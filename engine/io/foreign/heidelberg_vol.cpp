@@ -43,7 +43,7 @@ class HeidelbergVol final : public ImageReader {
   public:
     explicit HeidelbergVol(const std::filesystem::path& path) : file_(path) {
         if (file_.size() < header_bytes || file_.text(0, 8) != "HSF-OCT-") {
-            file_.fail("is not a Heidelberg .vol file", "such files begin with HSF-OCT");
+            file_.fail("is not a Heidelberg .vol file", ".vol files begin with HSF-OCT");
         }
         header_.size = {side(at_a_scans, "A-scans"), side(at_depth, "depth rows"), side(at_b_scans, "B-scans")};
         header_.spacing_mm = {pitch(at_a_pitch), pitch(at_depth_pitch), pitch(at_b_pitch)};

@@ -74,11 +74,11 @@ const MatlabArray& chosen_array(const std::vector<MatlabArray>& arrays, const st
         if (!largest || rank(array) > rank(*largest)) largest = &array;
     }
     if (!largest) {
-        throw Error(ErrorCode::bad_file, "holds no array of numbers with two to four dimensions", file.string(),
-                    "structures, cells and sparse arrays are not read");
+        throw Error(ErrorCode::bad_file, "contains no numeric array of 2 to 4 dimensions", file.string(),
+                    "structures, cells and sparse arrays are not supported");
     }
     if (!name.empty()) {
-        throw Error(ErrorCode::bad_setting, fmt::format("has no array of numbers named \"{}\"", name), file.string(),
+        throw Error(ErrorCode::bad_setting, fmt::format("has no numeric array named \"{}\"", name), file.string(),
                     "it has " + names);
     }
     return *largest;
@@ -201,13 +201,13 @@ std::vector<MatlabArray> arrays_in(const std::filesystem::path& path) {
     if (file.size() < header_bytes) file.fail("is not a MATLAB file");
     const std::string order = file.text(126, 2);
     if (order == "MI")
-        file.fail("was saved by a machine of the other byte order", "load it in MATLAB and save it again");
+        file.fail("was saved by a machine of the opposite byte order", "load it in MATLAB and save it again");
     if (order != "IM") file.fail("is not a MATLAB file of version 5 to 7.3", "save it again, with -v7 or -v7.3");
     std::vector<MatlabArray> arrays;
     constexpr std::size_t max_variables = 4096;
     std::size_t variables = 0;
     for (std::int64_t place = header_bytes; place + tag_bytes <= file.size(); ++variables) {
-        if (variables == max_variables) file.fail("has variables without end");
+        if (variables == max_variables) file.fail("has too many variables");
         const auto type = file.number<std::uint32_t>(place);
         const std::int64_t bytes = file.number<std::uint32_t>(place + 4);
         if (bytes > file.size() - place - tag_bytes) file.fail("ends within a variable", "copy the file again");

@@ -76,7 +76,7 @@ class PictureStack final : public ImageReader {
   public:
     explicit PictureStack(const Path& folder) : files_(slices_in(folder)) {
         if (files_.empty()) {
-            throw Error(ErrorCode::bad_file, "holds no pictures", folder.string(), "slices are .png or .tif");
+            throw Error(ErrorCode::bad_file, "contains no images", folder.string(), "slices are .png or .tif");
         }
         header_ = header_of(files_.front());
         header_.size[2] = std::ssize(files_);
@@ -121,7 +121,8 @@ class PictureStack final : public ImageReader {
                     fmt::format("has {} x {} pixels of {}, {} has {} x {} of {}", slice.size[0], slice.size[1],
                                 plural(bytes_of(slice.type), "bytes"), files_.front().filename().string(),
                                 header_.size[0], header_.size[1], bytes_of(header_.type)),
-                    file.string(), "slices of one volume must be alike: move it to another folder");
+                    file.string(),
+                    "all slices of a volume must have the same size and type: move it to another folder");
     }
 
     std::vector<std::byte> voxels_of(const Path& file) const {

@@ -363,7 +363,7 @@ class Hdf5Reader : public ImageReader {
             best = name;
             max = ours ? INFINITY : extent->voxels();
         }
-        if (best.empty() && !wanted.empty()) refuse("has no array of numbers named " + wanted);
+        if (best.empty() && !wanted.empty()) refuse("has no numeric array named " + wanted);
         if (best.empty()) refuse("contains no numeric dataset of 2 to 4 dimensions", "name one with /volume");
         return best;
     }
@@ -373,7 +373,7 @@ class Hdf5Reader : public ImageReader {
     void check_storage() {
         const Handle list(H5Dget_create_plist(dataset_), H5Pclose);
         if (H5Pget_layout(list) == H5D_VIRTUAL || H5Pget_external_count(list) > 0) {
-            refuse("has its voxels in other files", "put them into one file");
+            refuse("stores its voxels in other files", "put them into one file");
         }
         const std::size_t rank = extent_.sizes.size();
         std::vector<hsize_t> chunk(rank, 1);

@@ -274,7 +274,7 @@ class TiffReader final : public ImageReader {
             if (places_.empty()) shape_ = page;
             if (shape_ != page) {
                 refuse(fmt::format("page {} differs from page 0 in size or voxel type", places_.size()),
-                       "slices of one volume must be alike");
+                       "all slices of a volume must have the same size and type");
             }
             is_packed_ = is_packed_ || compression != COMPRESSION_NONE;
             is_sturdy_ = is_sturdy_ && std::ranges::count(sturdy_codecs, compression) > 0;
@@ -345,7 +345,7 @@ class TiffReader final : public ImageReader {
         if (!fits) {
             refuse(fmt::format("describes {} and {}, but has {}", plural(order->slices, "slices"),
                                plural(order->time_points, "time points"), plural(pages, "pages")),
-                   "all pages must lie in one file");
+                   "all pages must be in one file");
         }
         order_ = *order;
         header_.size[2] = order->slices;
@@ -483,7 +483,7 @@ std::unique_ptr<ImageReader> open_tiff(const std::filesystem::path& path) {
 
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "files are written as numbers lie in memory");
+static_assert(std::endian::native == std::endian::little, "files store numbers as memory does");
 
 // Field types.
 enum class Field : std::uint16_t { text = 2, u16 = 3, u32 = 4, fraction = 5, u64 = 16 };

@@ -54,7 +54,7 @@ class OmeZarrReader : public ImageReader {
         try {
             open();
         } catch (const json::exception&) {
-            refuse("has metadata that cannot be understood", "copy the folder again");
+            refuse("has invalid metadata", "copy the folder again");
         }
     }
 
@@ -88,8 +88,8 @@ class OmeZarrReader : public ImageReader {
         const json* ome = member(attributes, "ome");
         const json* multiscales = member(ome != nullptr ? *ome : attributes, "multiscales");
         if (multiscales == nullptr || !multiscales->is_array() || multiscales->empty()) {
-            refuse("holds no picture with levels (multiscales)",
-                   "name the folder of one picture, for example " + (path_ / "0").string());
+            refuse("contains no image with levels (multiscales)",
+                   "name the folder of one image, for example " + (path_ / "0").string());
         }
         const json& picture = multiscales->front();
         read_axes(picture);

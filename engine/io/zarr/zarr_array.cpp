@@ -176,7 +176,7 @@ Codecs codecs_of_zarr3(const json& array, const std::string& where) {
     const auto packers =
         std::ranges::count_if(codecs.chain, [](const Codec& codec) { return codec.kind != Codec::Kind::crc32c; });
     constexpr std::size_t max = 8;
-    if (packers > 1 || codecs.chain.size() > max) refuse("has chunks that are compressed twice", where);
+    if (packers > 1 || codecs.chain.size() > max) refuse("has chunks with two compressors", where);
     return codecs;
 }
 
@@ -302,7 +302,7 @@ std::string file_part(const std::filesystem::path& file, std::uintmax_t offset, 
 std::optional<std::string> file_if_there(const std::filesystem::path& file, std::uintmax_t max) {
     const std::optional<std::uintmax_t> size = size_if_there(file);
     if (!size) return std::nullopt;
-    if (*size > max) throw Error(ErrorCode::bad_file, "is too large for its kind", file.string());
+    if (*size > max) throw Error(ErrorCode::bad_file, "is implausibly large", file.string());
     return file_part(file, 0, *size);
 }
 
@@ -342,7 +342,7 @@ Shards::Shards(const json& settings, const std::vector<std::int64_t>& shard, con
     if (std::ranges::any_of(index_codecs_.chain, is_packed)) refuse_shards("has shards with a compressed index", where);
     const std::string location = settings.value("index_location", "end");
     if (location != "start" && location != "end")
-        refuse_shards("has shards with their index in an unknown place", where);
+        refuse_shards("has shards with their index at an unsupported position", where);
     index_at_start_ = location == "start";
     for (const json& size : settings.at("chunk_shape")) {
         chunk_.push_back(size.is_number_integer() ? size.get<std::int64_t>() : 0);
@@ -527,7 +527,7 @@ ZarrArray::ZarrArray(std::filesystem::path folder, std::filesystem::path store)
             refuse("holds no array of Zarr 2 or 3");
         }
     } catch (const json::exception&) {
-        refuse("describes its array in an unknown way", "copy the folder again");
+        refuse("describes its array in an unsupported way", "copy the folder again");
     }
     check_sizes();
 }

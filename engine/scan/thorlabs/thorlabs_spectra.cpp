@@ -55,7 +55,7 @@ class ThorlabsSpectra {
     Frames find_frames() const {
         const ThorlabsFile* shape = header_.file(spectra_name(0));
         if (shape == nullptr) {
-            throw Error(ErrorCode::bad_file, "holds no spectra", where_, "its pictures can be shown and converted");
+            throw Error(ErrorCode::bad_file, "contains no spectra", where_, "its images can be shown and converted");
         }
         Frames frames{0, 1, *shape};
         const ThorlabsFile* second = header_.file(spectra_name(1));
@@ -137,7 +137,7 @@ class ThorlabsSpectra {
         std::vector<float> values(index(samples));
         std::memcpy(values.data(), bytes.data(), bytes.size());
         if (!std::ranges::all_of(values, [](float value) { return std::isfinite(value); })) {
-            fail(name + " has values that are no numbers");
+            fail(name + " has values that are not numbers");
         }
         return {values.begin(), values.end()};
     }

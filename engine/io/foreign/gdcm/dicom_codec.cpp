@@ -133,7 +133,7 @@ DicomCodec::~DicomCodec() = default;
 std::vector<std::byte> DicomCodec::unpack(const DicomHeader& header, const std::vector<DicomItem>& items) {
     const std::string where = header.path.string();
     if (!is_known(header.transfer_syntax)) {
-        throw Error(ErrorCode::bad_file, "is compressed in an unknown way: " + header.transfer_syntax, where,
+        throw Error(ErrorCode::bad_file, "uses an unsupported compression: " + header.transfer_syntax, where,
                     "unpack it with another program first");
     }
     const std::string file = with_voxels_alone(header, items);

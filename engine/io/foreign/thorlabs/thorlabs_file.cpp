@@ -60,7 +60,7 @@ struct ZipArchive::Parts {
         constexpr std::uint64_t best_deflate = 1032, beginning = 64;
         if (found->second.packed_bytes > archive_bytes) fail("claims more bytes of " + name + " than it has");
         if (found->second.bytes / best_deflate > found->second.packed_bytes + beginning) {
-            fail(fmt::format("claims that {} packed bytes of {} unpack to {}, which no file does",
+            fail(fmt::format("claims that {} packed bytes of {} unpack to {}, which is impossible",
                              found->second.packed_bytes, name, found->second.bytes));
         }
         return found->second;
@@ -93,7 +93,7 @@ ZipArchive::ZipArchive(const std::filesystem::path& path) {
             parts_->fail("has a damaged directory", "copy the file again");
         }
         const std::string name = with_slashes(status.name);
-        if (leads_out(name)) parts_->fail("holds a file whose name leads out of the archive: " + name.substr(0, 80));
+        if (leads_out(name)) parts_->fail("contains a file with a path outside the archive: " + name.substr(0, 80));
         if (!parts->entries.try_emplace(name, Entry{index, status.size, status.comp_size}).second) {
             parts_->fail("holds two files named " + name.substr(0, 80));
         }
@@ -279,13 +279,13 @@ class ThorlabsPicture final : public ImageReader {
         const ThorlabsHeader whole = read_thorlabs_header(archive_, path.string());
         const ThorlabsFile* file = whole.file(intensity);
         if (file == nullptr || !archive_.holds(intensity)) {
-            throw Error(ErrorCode::bad_file, "holds spectra but no picture", path.string(),
+            throw Error(ErrorCode::bad_file, "contains spectra but no image", path.string(),
                         "open it as a scan to reconstruct one from them");
         }
         constexpr std::int64_t max_side = 1 << 24;
         if (file->bytes_per_value != 4 || std::min({file->depth, file->lines, file->b_scans}) < 1 ||
             std::max({file->depth, file->lines, file->b_scans}) > max_side) {
-            throw Error(ErrorCode::bad_file, "its Header.xml describes no picture of 32-bit reals", path.string());
+            throw Error(ErrorCode::bad_file, "its Header.xml does not describe a 32-bit float image", path.string());
         }
         header_.size = {file->lines, file->depth, file->b_scans};
         header_.spacing_mm = {file->pitch_mm(file->range_a_mm, file->lines),

@@ -82,7 +82,7 @@ struct Ffmpeg {
 [[noreturn]] void fail(const std::string& problem) {
     throw Error(ErrorCode::device, problem, "movies",
                 fmt::format("install FFmpeg {} (Debian and Ubuntu: libavcodec{} and libavformat{}), set ECHOLUX_FFMPEG "
-                            "to the folder of its libraries, or write a series of pictures: frame_%04d.png",
+                            "to the folder of its libraries, or write an image series: frame_%04d.png",
                             LIBAVFORMAT_VERSION_MAJOR - 54, LIBAVCODEC_VERSION_MAJOR, LIBAVFORMAT_VERSION_MAJOR));
 }
 
@@ -104,7 +104,7 @@ Ffmpeg loaded() {
     Ffmpeg table{};
     const auto find = [](void* library, auto& function, const char* name) {
         void* found = dlsym(library, name);
-        if (found == nullptr) fail(fmt::format("the FFmpeg of this machine has no function {}", name));
+        if (found == nullptr) fail(fmt::format("the installed FFmpeg has no function {}", name));
         function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(found);
     };
 #define ECHOLUX_FIND(library, function) find(library, table.function, #function);
@@ -281,7 +281,7 @@ class Encoder : public MovieWriter {
             throw Error(ErrorCode::bad_setting, fmt::format("more than {}", plural(added_, "pictures")),
                         path_.string());
         if (std::ssize(rgba) != 4 * format_.width * format_.height)
-            throw Error(ErrorCode::bad_setting, "a picture has another size than the movie", path_.string());
+            throw Error(ErrorCode::bad_setting, "an image differs in size from the movie", path_.string());
         fill(rgba);
         picture_->pts = added_++;
         encode(uploaded());
@@ -342,7 +342,7 @@ class Encoder : public MovieWriter {
             if (codec != nullptr && open(codec, choice)) return;
             tried += fmt::format("{}{}", tried.empty() ? "" : ", ", choice.name);
         }
-        throw Error(ErrorCode::device, "the FFmpeg of this machine has no encoder that works for it", path_.string(),
+        throw Error(ErrorCode::device, "the installed FFmpeg has no working encoder for it", path_.string(),
                     fmt::format("one of these is needed: {}", tried));
     }
 
@@ -588,8 +588,8 @@ class FfmpegStream : public StreamEncoder {
             const AVCodec* codec = ffmpeg().avcodec_find_encoder_by_name(choice.name);
             if (codec != nullptr && open(codec, choice)) return;
         }
-        throw Error(ErrorCode::device,
-                    fmt::format("the FFmpeg of this machine has no {} encoder", name_of(format.codec)), "video");
+        throw Error(ErrorCode::device, fmt::format("the installed FFmpeg has no {} encoder", name_of(format.codec)),
+                    "video");
     }
 
     std::string name() const override { return coder_->codec->name; }
@@ -597,7 +597,7 @@ class FfmpegStream : public StreamEncoder {
 
     StreamedPicture encode(std::span<const std::uint8_t> rgba, bool force_key_frame) override {
         if (std::ssize(rgba) != 4 * format_.width * format_.height)
-            throw Error(ErrorCode::bad_setting, "a picture has another size than the video", "video");
+            throw Error(ErrorCode::bad_setting, "an image differs in size from the video", "video");
         check(ffmpeg().av_frame_make_writable(picture_.get()));
         fill(rgba);
         picture_->pts = pictures_++;
