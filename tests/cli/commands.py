@@ -62,7 +62,6 @@ CASES = [
     Case(["reconstruct", "scan.toml"], [("-o", "r.npy", False)], SCAN_FILES),
     Case(["reconstruct", "repeats/scan.toml", *ANGIOGRAPHY], [("-o", "r.nrrd", True), ("--flow", "f.nrrd", True), ("--repeats", "r.csv", True)],
          ["repeats/scan.toml", "repeats/scan.raw"]),
-    Case(["batch", "scan.toml"], [("-o", "results", False)], SCAN_FILES, is_long=True),
     Case(["convert", "v.nrrd"], [("-o", "c.mha", True)], ["v.nrrd"]),
     Case(["register", "tissue.npy", "tissue.npy"], [("-o", "mean.nrrd", True), ("--table", "shifts.csv", True)], ["tissue.npy"]),
     Case(["render", "v.nrrd", "--size", "24x24", "--view", "look.toml"],
@@ -108,10 +107,11 @@ CASES = [
 
 def all_commands():
     """Returns the commands listed by --help, including subcommands such as `calibrate k`. `ctl` is left out because it
-    only sends requests to an open window: see test_control.py. `invert` is an operation of tests/operations."""
+    only sends requests to an open window: see test_control.py. `batch` is a command of the Python module: see
+    tests/python/cluster/test_command.py. `invert` is an operation of tests/operations."""
     names = []
     for name in listed([]):
-        if name in ("ctl", "invert"):
+        if name in ("batch", "ctl", "invert"):
             continue
         below = listed([name]) if name == "calibrate" else []
         names += [f"{name} {word}" for word in below] or [name]

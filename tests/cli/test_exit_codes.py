@@ -39,7 +39,6 @@ ENDLESS = {
     "demo": ["demo"],
 }
 NEVER_LONG = {"info"}
-ELSEWHERE = {"batch"}  # started through Python: see tests/python/cluster
 KEEPS_WHAT_IT_HAS = {"record"}  # a recording that was cut short is complete
 
 
@@ -61,7 +60,7 @@ def replace_in_session(png, replacements):
 
 class ExitCodes(commands.PreparedCase):
     def test_table_covers_every_command(self):
-        self.assertEqual({*ENDLESS, *NEVER_LONG, *ELSEWHERE}, set(commands.all_commands()))
+        self.assertEqual({*ENDLESS, *NEVER_LONG}, set(commands.all_commands()))
 
     def test_slow_missing_input_or_output_exits_with_1(self):
         """A missing input, or an output path that cannot be written."""

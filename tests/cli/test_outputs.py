@@ -41,7 +41,7 @@ class AllOutputs(commands.PreparedCase):
     def test_slow_names_require_matching_extension(self):
         """A table named like a picture would be opened as a picture."""
         for case, option, name, _ in self.each_output():
-            if case.command in ("demo", "batch"):
+            if case.command == "demo":
                 continue  # a folder
             with self.subTest(command=case.command, option=option):
                 may_be_a_table = case.command == "segment" and option == "-o"

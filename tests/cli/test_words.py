@@ -5,7 +5,7 @@ import unittest
 
 from support import ProgramCase, write_scan
 
-COMMANDS = ["demo", "info", "simulate", "calibrate", "reconstruct", "batch", "convert", "filter", "attenuation", "flow", "register", "render", "reproduce", "figure",
+COMMANDS = ["demo", "info", "simulate", "calibrate", "reconstruct", "convert", "filter", "attenuation", "flow", "register", "render", "reproduce", "figure",
             "segment", "live", "record", "serve", "bench", "validate"]
 OF_CALIBRATE = ["background", "noise", "k", "dispersion", "rolloff"]
 

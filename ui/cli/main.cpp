@@ -22,5 +22,5 @@ int main(int argc, char** argv) {
                             add_live,
 #endif
                             add_record, add_bench},
-                        hand_over_batch_verb});
+                        hand_over_batch});
 }

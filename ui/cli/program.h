@@ -19,8 +19,8 @@ class App;
 namespace echolux {
 
 struct Commands {
-    std::vector<void (*)(CLI::App&)> add;                         // in the order of the help
-    void (*before_parsing)(std::vector<std::string>&) = nullptr;  // may rewrite the arguments, or replace the process
+    std::vector<void (*)(CLI::App&)> add;                               // in the order of the help
+    void (*before_parsing)(const std::vector<std::string>&) = nullptr;  // may replace the process
 };
 
 // Runs the command that the arguments name. Returns the exit code. Does not throw.
@@ -38,9 +38,7 @@ void add_operations(CLI::App& program);  // one command for each
 void add_live(CLI::App& program);
 void add_record(CLI::App& program);
 
-// Runs `batch VERB ...` as the command of the Python module and does not return. `batch reconstruct` is the same as
-// `batch`, so its verb is removed from `arguments`. All other command lines are unchanged. Throws Error if the module
-// is missing.
-void hand_over_batch_verb(std::vector<std::string>& arguments);
+// Continues as the command of the Python module if the first argument is `batch`. Throws Error if it is missing.
+void hand_over_batch(const std::vector<std::string>& arguments);
 
 }  // namespace echolux

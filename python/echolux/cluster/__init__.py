@@ -3,7 +3,7 @@ make movies. Every part is done exactly once, even if workers are killed. Needs 
 'echolux[cluster]'.
 """
 from .api import calibrate, convert, figures, map, movie, reconstruct
-from .options import JobOptions
-from .scheduling.report import Failure, Incomplete, Report
+from .jobs import JobOptions
+from .report import Failure, Incomplete, Report
 
 __all__ = ["Failure", "Incomplete", "JobOptions", "Report", "calibrate", "convert", "figures", "map", "movie", "reconstruct"]

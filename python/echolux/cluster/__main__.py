@@ -1,7 +1,7 @@
 """Runs `python3 -m echolux.cluster`: the command `echolux batch` without the program."""
 import sys
 
-from .cli import main
+from .command import main
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

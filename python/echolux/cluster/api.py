@@ -4,25 +4,26 @@ client: of Dask distributed; None: start workers on this machine for this job
 out: a folder, or an fsspec address (s3://bucket/archive). A restarted job does only what is missing.
 
 All functions also accept the keyword arguments of JobOptions: workers, threads, retries, overwrite, verify, progress
-(options.py). Failures are listed in the report's `failures` and do not stop the rest of the job. KeyboardInterrupt
+(jobs.py). Failures are listed in the report's `failures` and do not stop the rest of the job. KeyboardInterrupt
 keeps completed results. All functions raise BadArgument, MissingFile, and Error if another job is writing to `out`.
 """
 from __future__ import annotations
 
+import difflib
 import inspect
 import json
 import os
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Union
+from dataclasses import fields
+from typing import Any, Union
 
 from ..errors import BadArgument
 from ..settings import assignments
-from .options import JobOptions, near, only, require_positive, split
-from .scan_list import ScanFile, Scans, list_scans
-from .scheduling.report import Incomplete, Report
-
-if TYPE_CHECKING:
-    from .scheduling.job_runner import JobRunner
+from .inputs import ScanFile, Scans, function_token, list_scans, write_table
+from .jobs import JobOptions, JobRunner, require_positive, run_job
+from .movie_tasks import movie_task
+from .report import Incomplete, Report
+from .storage import open_store
 
 Address = Union[str, "os.PathLike[str]"]
 
@@ -51,7 +52,7 @@ def reconstruct(scans: Scans, out: Address, client: Any = None, *, recipe: Mappi
     KeyboardInterrupt keeps completed parts. Raises BadArgument, MissingFile, and Error if another job is writing to
     `out`.
     """
-    options, sections = split(more)
+    options, sections = _split(more)
     require_positive(part_seconds=part_seconds, part_memory=part_memory, part_b_scans=part_b_scans)
     index, of = share or (0, 1)
     if not 0 <= index < of:
@@ -59,13 +60,12 @@ def reconstruct(scans: Scans, out: Address, client: Any = None, *, recipe: Mappi
     for name, value in sections.items():
         if not isinstance(value, Mapping):
             raise BadArgument("is neither an argument nor a mapping of settings", name,
-                              near(name, [*inspect.signature(reconstruct).parameters, *_SECTIONS])
-                              or f'write {name}={{"key": value}}')
+                              _near(name, reconstruct, *_SECTIONS) or f'write {name}={{"key": value}}')
     common = {"kind": "scan", "noun": "scan", "device": _device(require)}
     planning = {"settings": tuple(assignments({**sections, **({"recipe": recipe} if recipe else {})})), "share": (index, of),
                 "part_size": {"seconds": part_seconds, "memory": part_memory, "b_scans": part_b_scans}}
-    return _run(list_scans(scans), common, planning, out, client, options,
-                share=None if share is None else f"{index}-of-{of}").report
+    return run_job(list_scans(scans), common, planning, out, client, options,
+                   share=None if share is None else f"{index}-of-{of}").report
 
 
 def map(function: Callable[[Any], Any], volumes: Scans, client: Any = None, *, out: Address | None = None,
@@ -80,9 +80,7 @@ def map(function: Callable[[Any], Any], volumes: Scans, client: Any = None, *, o
 
     If some volumes fail, raises Incomplete after all others are done, with `results` and `failures`.
     """
-    from .fingerprint import function_token
-
-    options = only(more, ("out",), retries=0)
+    options = _only({"retries": 0, **more}, map)
     task = {"work": "apply", "function": function, "token": "" if out is None else function_token(function)}
     files = list_scans(volumes, must_differ=out is not None)
     done = _run_files(files, ".result", task, out, client, options)
@@ -101,7 +99,7 @@ def convert(volumes: Scans, out: Address, ending: str, client: Any = None, *, vo
     voxel, low, high: as in Volume.converted(); None: unchanged
     more: as in reconstruct()
     """
-    options = only(more, ("voxel", "low", "high"))
+    options = _only(more, convert)
     task = {"work": "convert", "options": {"voxel": voxel, "low": low, "high": high}}
     return _run_files(list_scans(volumes), ending, task, out, client, options).report
 
@@ -116,7 +114,7 @@ def figures(volumes: Scans, out: Address, client: Any = None, *, plane: str = "b
     """
     if plane == "volume" and ending != ".png":
         raise BadArgument(f'cannot be "{ending}"', "ending", "pictures in space are PNG files")
-    common = only(more, ("plane", "index", "ending", "dpi", "options"))
+    common = _only(more, figures)
     task = {"work": "draw", "options": {"plane": plane, "index": index, "dpi": dpi, **(options or {})}}
     return _run_files(list_scans(volumes), ending, task, out, client, common).report
 
@@ -135,13 +133,9 @@ def calibrate(scans: Scans, out: Address, what: str = "dispersion", client: Any 
 
     Scans that cannot be calibrated are listed in the failures and are not in the table.
     """
-    from .scan_table import write_table
-    from .storage.store import open_store
-    from .tasks.file_work import CALIBRATIONS
-
-    if what not in CALIBRATIONS:
-        raise BadArgument(f'cannot be "{what}"', "what", " or ".join(CALIBRATIONS))
-    common = only(more, ("what", "b_scans", "options", "require", "recipe"))
+    if what not in ("dispersion", "noise_floor"):
+        raise BadArgument(f'cannot be "{what}"', "what", "dispersion or noise_floor")
+    common = _only(more, calibrate)
     files = list_scans(scans)
     task = {"work": "calibrate", "noun": "scan", "device": _device(require),
             "options": {"what": what, "b_scans": tuple(b_scans), **(options or {})}}
@@ -163,15 +157,40 @@ def movie(path: Address, shown: Address, client: Any = None, *, motion: str | No
     part_frames: number of pictures that a worker draws at a time
     more: as in reconstruct(), and settings of the pictures as in echolux.movie(): mode="mip"
     """
-    from .tasks.movie_length import movie_task
-
-    options, view = split(more)
+    options, view = _split(more)
     require_positive(part_frames=part_frames)
     out, name = os.path.split(os.fspath(path))
     task = {"kind": "movie", "noun": "movie", "step": part_frames,
             **movie_task(os.path.abspath(shown), name, motion, frames, seconds, str(fps), view)}
     file = ScanFile(os.path.abspath(shown), name)
-    return _run([file], task, {"settings": ()}, out or ".", client, options).report
+    return run_job([file], task, {"settings": ()}, out or ".", client, options).report
+
+
+# ---- arguments
+
+def _names() -> list[str]:
+    return [one.name for one in fields(JobOptions)]
+
+
+def _split(given: Mapping[str, Any]) -> tuple[JobOptions, dict[str, Any]]:
+    """Splits the arguments into those of all jobs and the rest. Raises BadArgument."""
+    names = _names()
+    mine = {name: value for name, value in given.items() if name in names}
+    return JobOptions(**mine), {name: value for name, value in given.items() if name not in names}
+
+
+def _near(name: str, function: Callable[..., Any], *others: str) -> str:
+    """Returns a hint at the argument that may have been meant; empty if none is similar."""
+    found = difflib.get_close_matches(name, [*_names(), *inspect.signature(function).parameters, *others], 1)
+    return f"did you mean {found[0]}?" if found else ""
+
+
+def _only(given: Mapping[str, Any], function: Callable[..., Any]) -> JobOptions:
+    """Accepts only arguments of JobOptions. function: has further arguments, for the hint."""
+    options, rest = _split(given)
+    for name in rest:
+        raise BadArgument("is not an argument", name, _near(name, function))
+    return options
 
 
 def _device(require: str | None) -> str:
@@ -190,12 +209,4 @@ def _run_files(files: list[ScanFile], ending: str, task: dict[str, Any], out: Ad
     named = [ScanFile(one.path, one.name + ending, one.settings) for one in files]
     common = {"kind": "file", "noun": "volume", "options": {}, "token": "", "device": "auto", **task}
     common["token"] = common["token"] or _options_token(common["options"])
-    return _run(named, common, {"settings": settings}, out, client, options)
-
-
-def _run(files: list[ScanFile], common: dict[str, Any], planning: dict[str, Any], out: Address | None, client: Any,
-         options: JobOptions, share: str | None = None) -> JobRunner:
-    """Runs the job and returns its result."""
-    from .scheduling.job_runner import run_job
-
-    return run_job(files, common, planning, out, client, options, share)
+    return run_job(named, common, {"settings": settings}, out, client, options)

@@ -15,7 +15,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from echolux import cluster
-from echolux.cluster.scheduling import executors
+from echolux.cluster import jobs
 from support import write_scan
 
 PART = 256
@@ -66,7 +66,7 @@ def on_a_worker(scans, out):
     """Returns the same for a Dask worker, measured by the worker's own CPU time. Also returns the extra cost of its
     first job: imports, first use of memory, and setup of a reconstruction."""
     taken = []
-    with executors.local_client(1) as client:
+    with jobs.local_client(1) as client:
         for _ in range(2):
             shutil.rmtree(out, ignore_errors=True)
             before = list(client.run(time.process_time).values())[0]
@@ -78,12 +78,12 @@ def on_a_worker(scans, out):
 @contextlib.contextmanager
 def tasks_are(function):
     """Replaces the work of tasks by this function."""
-    kept, executors.worker = executors.worker, SimpleNamespace(run=function, ignore_interrupts=executors.worker.ignore_interrupts,
-                                                               gpus=executors.worker.gpus)
+    kept, jobs.worker = jobs.worker, SimpleNamespace(run=function, ignore_interrupts=jobs.worker.ignore_interrupts,
+                                                     gpus=jobs.worker.gpus)
     try:
         yield
     finally:
-        executors.worker = kept
+        jobs.worker = kept
 
 
 def run_tasks(executor, count, task):
@@ -97,11 +97,11 @@ def run_tasks(executor, count, task):
 
 def tasks():
     """CPU seconds of client and scheduler per empty task. Both run in this process."""
-    with executors.local_client(1) as client, tasks_are(lambda task: {"a_scans": 0, "seconds": {}}):
-        executor = executors.DaskExecutor(client)
-        run_tasks(executor, 10, {})
+    with jobs.local_client(1) as client, tasks_are(lambda task: {"a_scans": 0, "seconds": {}}):
+        executor = jobs.DaskExecutor(client)
+        run_tasks(executor, 10, {"retries": 0})
         own = time.process_time()
-        run_tasks(executor, TASKS, {"out": "/somewhere", "do": "part", "name": "eye/scan.ome.zarr", "time": 0})
+        run_tasks(executor, TASKS, {"retries": 0, "out": "/somewhere", "do": "run_part", "name": "eye/scan.ome.zarr", "time": 0})
         own = time.process_time() - own
     return own / TASKS
 
@@ -109,11 +109,11 @@ def tasks():
 def overhead():
     """Prints the overhead of scheduling parts of 1 s as a share of the workers' time. The parts only sleep, so that
     other work on the machine does not count."""
-    with executors.local_client(2) as client, tasks_are(lambda task: time.sleep(task["seconds"]) or {}):
-        executor = executors.DaskExecutor(client)
-        run_tasks(executor, 4, {"seconds": 0})
+    with jobs.local_client(2) as client, tasks_are(lambda task: time.sleep(task["seconds"]) or {}):
+        executor = jobs.DaskExecutor(client)
+        run_tasks(executor, 4, {"retries": 0, "seconds": 0})
         began = time.perf_counter()
-        run_tasks(executor, SLEEPS, {"seconds": SLEEP_S})
+        run_tasks(executor, SLEEPS, {"retries": 0, "seconds": SLEEP_S})
         wall = time.perf_counter() - began
     print(f"{SLEEPS} parts of {SLEEP_S} s on 2 workers: {wall:.2f} s, overhead {(wall / (SLEEPS * SLEEP_S / 2) - 1) * 100:.1f} %")
 
@@ -121,7 +121,7 @@ def overhead():
 def start(workers, idle_s=0.0):
     """CPU seconds of a cluster that is idle for `idle_s`."""
     def work():
-        with executors.local_client(workers):
+        with jobs.local_client(workers):
             time.sleep(idle_s)
 
     return timed(work)[1]

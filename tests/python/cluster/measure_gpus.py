@@ -21,15 +21,11 @@ from pathlib import Path
 import numpy as np
 
 import echolux as ox
-from echolux.cluster import fingerprint
-from echolux.cluster.ome_zarr import layout
-from echolux.cluster.parts import part, plan, planner
-from echolux.cluster.scheduling import worker
-from echolux.cluster.storage import markers
-from echolux.cluster.ome_zarr.shard_writer import ShardWriter
-from echolux.cluster.parts.slabs import OpenScan
-from echolux.cluster.storage.folder import Folder
-from echolux.cluster.storage.ownership import plan_key
+from echolux.cluster import inputs, ome_zarr, part, plan, results, worker
+from echolux.cluster.ome_zarr import ShardWriter
+from echolux.cluster.part import OpenScan
+from echolux.cluster.storage import Folder
+from echolux.cluster.results import plan_key
 
 B_SCANS, A_SCANS, SAMPLES, PART = 512, 1024, 2048, 128
 SCANS = 16  # in the archive
@@ -65,7 +61,7 @@ def plan_of(path):
     scan = ox.open(path)
     b, a, depth = ox.Reconstructor(scan, device="cpu").grid().shape
     dtype = {"f32": "float32", "u8": "uint8"}[scan.recipe.voxel]
-    output = plan.Output("scan.ome.zarr", layout.Layout(1, (b, depth, a), dtype, PART), {}, {})
+    output = plan.Output("scan.ome.zarr", ome_zarr.Layout(1, (b, depth, a), dtype, PART), {}, {})
     return plan.Plan(output.name, "", str(path), (), (), (output,), 1, A_SCANS)
 
 
@@ -90,7 +86,7 @@ def pieces(what, made, source, out):
                 if what == "device":
                     cupy.cuda.Device().synchronize()
             elif what == "pack":
-                packer = ShardWriter(made.layout, 0, one.begin, one.end, markers.PartFiles(planner.Nowhere()).creator("x"), writer)
+                packer = ShardWriter(made.layout, 0, one.begin, one.end, results.PartFiles().create, writer)
                 for _ in range(one.begin, one.end, 64):
                     packer.add(slab)
                 packer.close()[-1].result()
@@ -107,11 +103,11 @@ def work(what, path, out, seconds, threads, device):
     worker.claim_process()
     worker.pin_process(threads)
     made = plan_of(path)
-    source = OpenScan(fingerprint.open_scan(str(path)), device)
+    source = OpenScan(inputs.open_scan(str(path)), device)
     source.warm_up()
     steps = pieces(what, made, source, out)
     next(steps)
-    print(json.dumps({"device": source.device(), "gpu": os.environ.get("CUDA_VISIBLE_DEVICES", ""),
+    print(json.dumps({"device": source.device, "gpu": os.environ.get("CUDA_VISIBLE_DEVICES", ""),
                       "cores": sorted(os.sched_getaffinity(0))}), flush=True)
     sys.stdin.readline()
     began, a_scans = time.monotonic(), 0

@@ -24,7 +24,7 @@ class Scripts(ClusterCase):
         for voxel, what in ("f32", "host"), ("f32", "reconstruct"), ("f32", "pack"), ("u8", "whole"):
             with self.subTest(what):
                 scan = self.folder / f"{voxel}.toml"
-                source = measure_gpus.OpenScan(measure_gpus.fingerprint.open_scan(str(scan)), "cpu")
+                source = measure_gpus.OpenScan(measure_gpus.inputs.open_scan(str(scan)), "cpu")
                 steps = measure_gpus.pieces(what, measure_gpus.plan_of(scan), source, self.folder / "out")
                 self.assertEqual([next(steps), next(steps)], [256, 256])
         self.assertTrue(list(Path(self.folder / "out").rglob("0-0.json")))

@@ -15,7 +15,7 @@ ALLOWED_MB = 320  # in addition to the memory after all imports
 LIMITED = """
 import importlib, os, resource, sys
 from echolux import cluster
-from echolux.cluster.scheduling import worker
+from echolux.cluster import worker
 for one in "zarr", "numcodecs", "fsspec", "google_crc32c": importlib.import_module(one)
 data = next(int(line.split()[1]) << 10 for line in open("/proc/self/status") if line.startswith("VmData"))
 resource.setrlimit(resource.RLIMIT_DATA, (data + int(sys.argv[3]) * 10**6,) * 2)
@@ -58,11 +58,12 @@ class OfAWorker(ClusterCase):
 
 class OfClientAndScheduler(ClusterCase):
     def test_ten_thousand_parts_leak_no_files_or_memory(self):
-        from echolux.cluster.scheduling import executors, job_runner, progress
-        from echolux.cluster.scan_list import ScanFile
+        from echolux.cluster import jobs
+        from echolux.cluster.inputs import ScanFile
+        from echolux.cluster.report import Progress, Report
 
-        counts, sizes, real = [], [], executors.worker
-        self.addCleanup(setattr, executors, "worker", real)
+        counts, sizes, real = [], [], jobs.worker
+        self.addCleanup(setattr, jobs, "worker", real)
 
         def tiny(task):
             if task["do"] == "plan":
@@ -70,13 +71,12 @@ class OfClientAndScheduler(ClusterCase):
                         "is_finished": False}
             return {"is_finished": True} if task["do"] == "finish" else {"a_scans": 1, "seconds": {}}
 
-        executors.worker = SimpleNamespace(run=tiny, ignore_interrupts=real.ignore_interrupts)
-        with executors.local_client(1) as client:  # the scheduler is in this process
-            for scans in 10, 10, 80:
+        jobs.worker = SimpleNamespace(run=tiny, ignore_interrupts=real.ignore_interrupts)
+        with jobs.local_client(1) as client:  # the scheduler is in this process
+            for scans in 10, 40, 80:
                 files = [ScanFile(f"/{number}", f"{number}") for number in range(scans)]
-                common = {"kind": "scan", "out": "", "device": "cpu", "threads": None, "verify": False}
-                report = job_runner.JobRunner(executors.DaskExecutor(client), files, common, {"settings": ()}, 0,
-                                 progress.Progress(scans, False)).run()
+                common = {"kind": "scan", "out": "", "device": "cpu", "threads": None, "verify": False, "retries": 0}
+                report = jobs.JobRunner(jobs.DaskExecutor(client), files, common, {"settings": ()}, Progress(Report(scans=scans), False)).run()
                 self.assertEqual((report.finished, report.made), (scans, 100 * scans))
                 counts.append(len(os.listdir("/proc/self/fd")))
                 sizes.append(status("VmRSS"))

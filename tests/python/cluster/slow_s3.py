@@ -55,10 +55,10 @@ class ObjectStore(ClusterCase):
         """The second job saw no plan and tries to put its own; the conditional write refuses it."""
         import fsspec
 
-        from echolux.cluster.storage import store
+        from echolux.cluster import storage
 
         with mock.patch.dict(fsspec.config.conf, {"s3": {**self.key, "endpoint_url": self.address}}):
-            first, second = (store.open_store("s3://bucket/plans") for _ in range(2))
+            first, second = (storage.open_store("s3://bucket/plans") for _ in range(2))
             second.get = lambda key: None
             self.assertTrue(first.put_new("plan.json", b"first"))
             self.assertFalse(second.put_new("plan.json", b"second"))

@@ -15,8 +15,7 @@ import os
 import signal
 from pathlib import Path
 
-from echolux.cluster.parts import part
-from echolux.cluster.storage import folder
+from echolux.cluster import part, storage
 from waiting import wait_until
 
 PLACE = Path(os.environ["ECHOLUX_STEPS"])
@@ -134,5 +133,5 @@ def _ending(run):
 
 if not hasattr(part.make, "counts"):  # Dask loads this module twice
     part.make, part.run = _counted(part.make), _ending(part.run)
-    for name, what in ("_append", "write"), ("sync", "sync"), ("commit", "commit"):
-        setattr(folder.FolderFile, name, _stepping(getattr(folder.FolderFile, name), what))
+    for owner, name in (storage.PendingFile, "write"), (storage.PendingFile, "sync"), (storage.Folder, "move"):
+        setattr(owner, name, _stepping(getattr(owner, name), name))

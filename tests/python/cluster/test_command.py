@@ -11,7 +11,7 @@ import numpy as np
 
 import echolux as ox
 from archive import PARTS, PATIENCE_S, ClusterCase, batch, write_archive
-from echolux.cluster.verbs import VERBS
+from echolux.cluster.command import VERBS
 from test_parts import reconstruct
 
 PROGRAM = os.environ.get("ECHOLUX_PROGRAM")
@@ -27,7 +27,9 @@ class Command(ClusterCase):
         scans = write_archive(self.folder / "data", 2)
         for words, code, said in ((["data/*/scan.toml", "-o", "out", "--workers", "0"], 0, "2 of 2 scans finished, 2 parts made"),
                                   (["gone.toml", "-o", "out"], 1, "gone.toml  the whole scan  does not exist"), (["gone*.toml", "-o", "out"], 1, "matches no file"),
-                                  (["data/*/scan.toml"], 2, "--output"), ([scans, "-o", "out", "--set", "x"], 1, "section.key=value"),
+                                  (["data/*/scan.toml"], 2, "--output"), ([scans, "-o", "out", "--thread", "2"], 2, "did you mean --threads?"),
+                                  (["flow", scans, "-o", "data/eye0/scan.toml"], 1, "is not a folder"), ([scans, "-o", "not/there"], 1, "there is no folder"),
+                                  ([scans, "-o", "out", "--set", "x"], 1, "section.key=value"),
                                   ([scans, "-o", "out", "--share", "2"], 1, "0/4"), ([scans, "-o", "out", "--share", "4/4"], 1, "no share 4 of 4"),
                                   ([scans, "-o", "out", "--dask", "tcp://127.0.0.1:9", "--slurm", "2"], 2, "not allowed with"),
                                   ([scans, "-o", "o2", "--set", "recipe.windw=hann", "--workers", "0"], 1, "windw")):
@@ -36,6 +38,16 @@ class Command(ClusterCase):
                 self.assertEqual(done.returncode, code, done.stderr)
                 self.assertIn(said, done.stdout + done.stderr)
                 self.assertNotIn("Traceback", done.stderr)
+
+    def test_invalid_command_line_is_reported_in_one_line(self):
+        done = self.run_batch("convert", "v.nrrd", "-o", "out", "--ending", ".nii", "--no-such-option")
+        self.assertEqual((done.returncode, done.stderr), (2, "echolux: unexpected: --no-such-option (see echolux batch convert --help)\n"))
+        error = json.loads(self.run_batch("x.toml", "--json").stderr)["error"]
+        self.assertEqual((list(error), error["code"]), (["code", "what", "where", "remedy"], "usage"))
+
+    def test_help_contains_no_parser_terms(self):
+        for verb in VERBS:
+            self.assertNotRegex(self.run_batch(verb, "--help").stdout, r"[{}]")
 
     def test_json(self):
         write_archive(self.folder / "data", 2)
@@ -57,9 +69,10 @@ class Command(ClusterCase):
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
         reconstruct(scans, self.folder / "reference", recipe={"window": "blackman"})
         self.assert_same_results(self.folder / "out", self.folder / "reference")
-        done = self.run_batch("x", "-o", "out", program=True, env={**here, "ECHOLUX_PYTHON": "/no/python3"})
-        self.assertEqual(done.returncode, 1)
-        self.assertIn("pip install 'echolux[cluster]'", done.stderr)
+        for missing in {"ECHOLUX_PYTHON": "/no/python3"}, {"PATH": "/nowhere"}:
+            done = self.run_batch("x", "-o", "out", program=True, env=missing)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("pip install 'echolux[cluster]'", done.stderr)
 
     def test_slow_ctrl_c_keeps_finished_parts(self):
         scans = write_archive(self.folder / "data", 20)
@@ -169,13 +182,13 @@ class Slurm(ClusterCase):
                       "'a b*.toml' -o out --require cuda\n", text)
 
     def test_folders_with_spaces_are_quoted(self):
-        from echolux.cluster.scheduling import slurm
+        from echolux.cluster import slurm
 
         lines = slurm.script(["reconstruct", "a.toml"], "/a/with space/50%", 2).splitlines()
         self.assertIn("#SBATCH --output='/a/with space/50%%/.echolux/slurm-%A-%a.log'", lines)
 
     def test_only_killed_tasks_are_requeued(self):
-        from echolux.cluster.scheduling import slurm
+        from echolux.cluster import slurm
 
         asked = self.folder / "asked"
         for name, text in ("scontrol", f"#!/bin/bash\necho $2 >> {asked}\n"), ("python", "#!/bin/bash\nexit $CODE\n"):

@@ -6,7 +6,7 @@ import subprocess
 import unittest
 
 from archive import PARTS, PATIENCE_S, DaskCase, batch, write_archive
-from echolux.cluster.scheduling.executors import DaskExecutor
+from echolux.cluster.jobs import DaskExecutor
 from test_parts import reconstruct
 
 SCANS = 4
@@ -39,14 +39,14 @@ class Outcomes(unittest.TestCase):
     def test_lost_results_are_awaited_again(self):
         client = LosesOnce()
         executor = DaskExecutor(client)
-        executor.submit({"priority": 1})
+        executor.submit({"retries": 1})
         taken, client.done = client.done, None
         taken(client)
         self.assertIsNone(executor.next(0.01))
         self.assertIsNotNone(client.done, "nobody would hear of it")
         client.status = "finished"
         client.done(client)
-        self.assertEqual(executor.next(0.01), ({"priority": 1}, {"made": 1}))
+        self.assertEqual(executor.next(0.01), ({"retries": 1}, {"made": 1}))
 
 
 class OnDask(DaskCase):

@@ -101,27 +101,26 @@ class Inputs(EachCase):
         self.assertEqual(made(), 1)
 
     def test_changed_volumes_of_movie_are_detected(self):
-        from echolux.cluster.tasks import movie
+        from echolux.cluster import movie_tasks
 
         task = {"shown": self.volumes, "motion": "time", "view": {}, "frames": 3, "seconds": 0.0, "fps": "", "step": 30}
-        before = movie._identity(task)
-        self.assertEqual(movie._identity(task), before)
+        before = movie_tasks._identity(task)
+        self.assertEqual(movie_tasks._identity(task), before)
         os.utime(self.folder / "in/eye1/v.nrrd", (1, 1))
-        self.assertNotEqual(movie._identity(task), before)
+        self.assertNotEqual(movie_tasks._identity(task), before)
 
     def test_commits_group_metadata_last(self):
-        from echolux.cluster.storage import markers, ownership, store
+        from echolux.cluster import results, storage
 
         committed = []
-        place = store.open_store(self.out)
-        place.put(ownership.plan_key("v.zarr"), ownership.claim_json("convert", "id", ["v.zarr"]))
-        with markers.part_files(place) as files:
+        place = storage.open_store(self.out)
+        place.put(results.plan_key("v.zarr"), results.claim_json("convert", "id", ["v.zarr"]))
+        with results.part_files(place) as files:
             for key in "v.zarr/.zattrs", "v.zarr/0/.zarray", "v.zarr/0/0/0", "v.zarr/0/0/1":
-                files.creator("v.zarr")(key.removeprefix("v.zarr/"))
-                file, commit = files._files[key], files._files[key].commit
-                file.commit = lambda key=key, commit=commit: (committed.append(key), commit())
-            files.commit("v.zarr", ownership.FINISHED, "id", {})
-        self.assertEqual(committed[2:], ["v.zarr/0/.zarray", "v.zarr/.zattrs"])
+                files.create(key)
+            place.move = lambda file, key, move=place.move: (committed.append(key), move(file, key))
+            files.commit(place, "v.zarr", results.FINISHED, "id", {})
+        self.assertEqual(committed[2:], ["v.zarr/0/.zarray", "v.zarr/.zattrs", results.marker_key("v.zarr", results.FINISHED)])
 
     def test_leftovers_of_killed_workers_are_removed(self):
         from echolux import cluster
@@ -156,8 +155,26 @@ class Mapped(EachCase):
         with self.assertRaisesRegex(cluster.Incomplete, "cannot be kept"):
             cluster.map(lambda volume: object(), self.volumes, out=self.folder / "objects", **QUIET)
 
+    def test_failed_calls_are_repeated(self):
+        from echolux import cluster
+
+        for workers in 0, 1:
+            tried = self.folder / f"tried-{workers}"
+
+            def fails_once(volume, tried=str(tried)):
+                if not os.path.exists(tried):
+                    open(tried, "w").close()
+                    raise RuntimeError("the storage is busy")
+                return volume.shape[0]
+
+            paths = str(self.folder / "in/eye0/v.nrrd")
+            self.assertEqual(cluster.map(fails_once, paths, **{**QUIET, "workers": workers, "retries": 1}), [8])
+            tried.unlink()
+            with self.assertRaisesRegex(cluster.Incomplete, "RuntimeError: the storage is busy"):
+                cluster.map(fails_once, paths, **{**QUIET, "workers": workers})
+
     def test_distinguishes_functions(self):
-        from echolux.cluster.fingerprint import function_token
+        from echolux.cluster.inputs import function_token
 
         def scaled(factor):
             return lambda volume: factor * volume
@@ -252,9 +269,9 @@ class Filmed(EachCase):
         self.assertEqual((self.out / "time.gif").read_bytes(), (self.folder / "alone.gif").read_bytes())
 
     def test_only_missing_parts_are_drawn(self):
-        from echolux.cluster.tasks import movie
+        from echolux.cluster import movie_tasks
 
-        drawn, write = [], movie._write
+        drawn, write = [], movie_tasks._write
 
         def failing(task, output, begin=0, end=0, drawn_before=""):
             drawn.append((begin, end))
@@ -262,8 +279,8 @@ class Filmed(EachCase):
                 raise RuntimeError("the graphics card is gone")
             write(task, output, begin, end, drawn_before)
 
-        movie._write = lambda task, output, begin=0, end=0, drawn="": failing(task, output, begin, end, drawn)
-        self.addCleanup(setattr, movie, "_write", write)
+        movie_tasks._write = lambda task, output, begin=0, end=0, drawn="": failing(task, output, begin, end, drawn)
+        self.addCleanup(setattr, movie_tasks, "_write", write)
         report = self.movie(retries=0)
         self.assertEqual((report.made, report.finished), (2, 0))
         self.assertIn("pictures 6:7", report.table())

@@ -90,7 +90,7 @@ class Once(ClusterCase):
         self.assertEqual(self.again(), (PARTS, PARTS))
 
     def test_reports_scan_truncated_during_job(self):
-        from echolux.cluster.parts import part
+        from echolux.cluster import part
 
         raw = self.folder / "data/eye0/scan.raw"
         made = part.make
@@ -142,7 +142,7 @@ class Mapped(ClusterCase):
 class Network(ClusterCase):
     def test_local_workers_listen_only_locally(self):
         import psutil
-        from echolux.cluster.scheduling.executors import local_client
+        from echolux.cluster.jobs import local_client
 
         with local_client(2) as client:
             family = [psutil.Process(), *psutil.Process().children(recursive=True)]
@@ -153,10 +153,9 @@ class Network(ClusterCase):
 
 class Locks(ClusterCase):
     def lock(self, share="all"):
-        from echolux.cluster.scheduling import lock
-        from echolux.cluster.storage import store
+        from echolux.cluster import lock, storage
 
-        return lock.Lock(store.open_store(self.folder), share, self.told.append)
+        return lock.Lock(storage.open_store(self.folder), share, self.told.append)
 
     def setUp(self):
         super().setUp()
@@ -164,7 +163,7 @@ class Locks(ClusterCase):
         self.file = self.folder / ".echolux/all.lock"
 
     def test_second_job_is_refused(self):
-        from echolux.cluster.scheduling.lock import Busy
+        from echolux.cluster.lock import Busy
 
         with self.lock():
             with self.assertRaisesRegex(Busy, f"process {os.getpid()} on .* seen 0 s ago"):
@@ -186,7 +185,7 @@ class Locks(ClusterCase):
             self.assertRegex(self.told[0], "took over from process 7 on elsewhere, which was seen 3600 s ago")
 
     def test_lock_of_other_host_is_valid_for_one_minute(self):
-        from echolux.cluster.scheduling.lock import Busy
+        from echolux.cluster.lock import Busy
 
         self.file.parent.mkdir()
         self.file.write_text(json.dumps({"host": "elsewhere", "pid": 7, "alive": time.time() - 30}))
@@ -194,8 +193,8 @@ class Locks(ClusterCase):
             self.lock()
 
     def test_killed_job_leaves_no_valid_lock(self):
-        script = ("import signal; from echolux.cluster.scheduling import lock; from echolux.cluster.storage import store\n"
-                  f"lock.Lock(store.open_store({str(self.folder)!r})); signal.pause()")
+        script = ("import signal; from echolux.cluster import lock, storage\n"
+                  f"lock.Lock(storage.open_store({str(self.folder)!r})); signal.pause()")
         process = self.start("-c", script)
         self.wait_for("lock", lambda: self.file.exists() and self.file.read_text().strip())
         process.kill()
@@ -218,10 +217,10 @@ class Locks(ClusterCase):
 
 class Files(ClusterCase):
     def test_ten_thousand_parts_leak_no_files_or_memory(self):
-        from echolux.cluster.scheduling import job_runner, worker
-        from echolux.cluster.scheduling.executors import LocalExecutor
-        from echolux.cluster.scheduling.progress import Progress
-        from echolux.cluster.scan_list import list_scans
+        from echolux.cluster import jobs, worker
+        from echolux.cluster.jobs import LocalExecutor
+        from echolux.cluster.report import Progress, Report
+        from echolux.cluster.inputs import list_scans
 
         scan = write_archive(self.folder / "data", 1, b_scans=1, a_scans=2, samples=16)
         settings = ("scan.b_scans=1",)
@@ -246,7 +245,7 @@ class Files(ClusterCase):
         worker.run = lambda task: tiny(task) if "label" in task and "-" in task["label"][-6:] else made(task)
         self.addCleanup(setattr, worker, "run", made)
         planning = {"settings": (), "overwrite": False, "verify": False, "share": (0, 1), "part_size": {}}
-        one = job_runner.JobRunner(LocalExecutor(), list(files), {"out": "", "device": "cpu", "threads": None}, planning, 0, Progress(10_000, False))
+        one = jobs.JobRunner(LocalExecutor(), list(files), {"out": "", "device": "cpu", "threads": None, "retries": 0}, planning, Progress(Report(scans=10_000), False))
         report = one.run()
         self.assertEqual((report.finished, report.made), (10_000, 10_000), report)
         self.assertTrue(kept["report"].ok, kept["report"])

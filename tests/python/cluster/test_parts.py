@@ -81,11 +81,11 @@ class Parts(ClusterCase):
         self.assertEqual((report.made, (self.folder / "out/scan-flow.ome.zarr").exists()), (3, False))
 
     def test_scans_of_one_protocol_share_plan(self):
-        from echolux.cluster.parts import slabs
+        from echolux.cluster import part
 
-        plans, kept = [], slabs.Reconstructor
-        self.addCleanup(setattr, slabs, "Reconstructor", kept)
-        slabs.Reconstructor = lambda *scan, **device: plans.append(scan) or kept(*scan, **device)
+        plans, kept = [], part.Reconstructor
+        self.addCleanup(setattr, part, "Reconstructor", kept)
+        part.Reconstructor = lambda *scan, **device: plans.append(scan) or kept(*scan, **device)
         scans = write_archive(self.folder / "data", 3)
         for recipe, count in ({"noise_floor_db": 31.0}, 1), ({"noise_floor_db": 32.0, "window": "tukey"}, 2):
             report = reconstruct(scans, self.folder / "out", recipe=recipe, overwrite=True)
@@ -112,7 +112,7 @@ class Parts(ClusterCase):
         self.assertEqual((volume.spacing_um, volume.unit, volume.provenance), (whole.spacing_um, whole.unit, whole.provenance))
 
     def test_rejects_partial_shards(self):
-        from echolux.cluster.ome_zarr.layout import Layout
+        from echolux.cluster.ome_zarr import Layout
 
         layout = Layout(1, (130, 8, 8), "uint8", 64)
         for begin, end in (1, 64), (0, 63), (64, 129), (32, 96), (128, 192), (64, 64):
@@ -123,8 +123,8 @@ class Parts(ClusterCase):
 
     def test_shards_belong_to_one_part_and_match_zarr(self):
         import zarr
-        from echolux.cluster.ome_zarr import layout, levels, shard_writer
-        from echolux.cluster.storage.folder import Folder
+        from echolux.cluster import ome_zarr, results
+        from echolux.cluster.storage import Folder
 
         rng = np.random.default_rng(2)
         writer = ThreadPoolExecutor(1)
@@ -133,40 +133,38 @@ class Parts(ClusterCase):
                 ((130, 5, 3), 1, "uint8", 1), ((129, 300, 3), 2, "float32", 1), ((600, 70, 3), 3, "uint16", 1),
                 ((64, 200, 5), 1, "complex64", 1), ((7, 5, 3), 1, "int16", 2), ((200, 9, 70), 1, "float16", 2))):
             with self.subTest(shape):
-                store, unit = Folder(self.folder / str(number)), layout.shard_unit(shape, 1)
-                made = layout.Layout(times, shape, dtype, units * unit)
+                store, unit = Folder(self.folder / str(number)), ome_zarr.Layout(1, shape, dtype, 1).unit(1)
+                made = ome_zarr.Layout(times, shape, dtype, units * unit)
                 voxels = (rng.random((times, *shape)) * (200 if dtype[0] != "c" else 3 + 4j)).astype(dtype)
                 keys = []
                 for time in range(times):
                     for begin in range(0, shape[0], made.shard):
                         end = min(begin + made.shard, shape[0])
-                        files = []
-                        packer = shard_writer.ShardWriter(made, time, begin, end,
-                                                lambda key: files.append(store.create(key)) or keys.append(key) or files[-1], writer)
-                        for first in range(begin, end, unit):
-                            packer.add(voxels[time, first:min(first + unit, end)])
-                        packer.close()[-1].result()
-                        for file in files:
-                            file.commit()
+                        with results.part_files(store) as files:
+                            packer = ome_zarr.ShardWriter(made, time, begin, end, lambda key: keys.append(key) or files.create(key), writer)
+                            for first in range(begin, end, unit):
+                                packer.add(voxels[time, first:min(first + unit, end)])
+                            packer.close()[-1].result()
+                            for key, file in files._files.items():
+                                store.move(file, key)
                 self.assertEqual(len(keys), len(set(keys)))
-                for key, metadata in layout.array_metadata(made).items():
+                for key, metadata in ome_zarr.array_metadata(made).items():
                     store.put(key, metadata)
                 for level in range(len(made.levels())):
                     array = zarr.open_array(self.folder / str(number) / str(level), mode="r")
                     for time in range(times):
                         whole = voxels[time]
                         for _ in range(level):
-                            whole = levels.downsample(whole)
+                            whole = ome_zarr.downsample(whole)
                         read = array[time] if times > 1 else array[:]
                         self.assertEqual(read.tobytes(), whole.tobytes())
 
     def test_parts_follow_requested_time_and_memory(self):
-        from echolux.cluster import scan_list
-        from echolux.cluster.parts import planner
+        from echolux.cluster import inputs, plan
 
         write_archive(self.folder / "data", 1, b_scans=400)
-        file = scan_list.list_scans(self.folder / "data/eye0/scan.toml")[0]
-        shard = lambda **wanted: planner.make_plan(file, (), planner.PartSize(**wanted)).layout.shard  # noqa: E731
+        file = inputs.list_scans(self.folder / "data/eye0/scan.toml")[0]
+        shard = lambda **wanted: plan.make_plan(file, (), plan.PartSize(**wanted)).layout.shard  # noqa: E731
         self.assertEqual(shard(), 448)
         self.assertEqual(shard(seconds=1e-6), 64)
         bytes_of_64 = 64 * 6 * 64 * 4

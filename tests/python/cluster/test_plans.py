@@ -21,16 +21,16 @@ class PlansCase(ClusterCase):
         self.volume = self.out / "scan.ome.zarr"
 
     def plan(self, b_scans, settings=()):
-        from echolux.cluster.parts import planner
-        from echolux.cluster.scan_list import list_scans
+        from echolux.cluster import plan
+        from echolux.cluster.inputs import list_scans
 
-        return planner.make_plan(list_scans(self.scans)[0], settings, planner.PartSize(b_scans=b_scans))
+        return plan.make_plan(list_scans(self.scans)[0], settings, plan.PartSize(b_scans=b_scans))
 
     def source(self, plan):
-        from echolux.cluster import fingerprint
-        from echolux.cluster.parts.slabs import OpenScan
+        from echolux.cluster import inputs
+        from echolux.cluster.part import OpenScan
 
-        return OpenScan(fingerprint.open_scan(plan.path, plan.settings), "cpu")
+        return OpenScan(inputs.open_scan(plan.path, plan.settings), "cpu")
 
 
 class OfTwoKinds(PlansCase):
@@ -74,19 +74,17 @@ class OfTwoKinds(PlansCase):
 class OfTwoSizes(PlansCase):
     def test_rejects_parts_of_other_size(self):
         import zarr
-        from echolux.cluster.parts import part
-        from echolux.cluster.storage import ownership, store
-        from echolux.cluster.tasks import scan
+        from echolux.cluster import part, results, scan_tasks, storage
 
         small, large = self.plan(64), self.plan(128)
         self.assertEqual((small.fingerprint, small.identity == large.identity), (large.fingerprint, False))
-        place = store.open_store(self.out)
-        place.put(ownership.plan_key(small.name), small.to_json())
-        part.run(place, small, next(small.parts()), self.source(small))
-        place.put(ownership.plan_key(large.name), large.to_json())  # a concurrent share of the job has written its plan
+        place = storage.open_store(self.out)
+        place.put(results.plan_key(small.name), small.to_json())
+        part.run(place, small, small.parts()[0], self.source(small))
+        place.put(results.plan_key(large.name), large.to_json())  # a concurrent share of the job has written its plan
         made = [part.run(place, large, one, self.source(large)).get("was_there", False) for one in large.parts()]
         self.assertEqual(made, [False, False])
-        self.assertTrue(scan.write_groups(place, large))
+        self.assertTrue(scan_tasks.write_groups(place, large))
         whole = ox.open(self.folder / "data/eye0/scan.toml").reconstruct(progress=False)
         self.assertEqual(zarr.open_array(self.volume / "0", mode="r")[:].transpose(0, 2, 1).tobytes(), np.asarray(whole).tobytes())
 
@@ -97,18 +95,18 @@ class OfTwoSizes(PlansCase):
         self.assertEqual((report.made, report.failures), (2, []))
 
     def test_layout_rejects_partial_shards(self):
-        from echolux.cluster.ome_zarr.layout import Layout
+        from echolux.cluster.ome_zarr import Layout
 
         with self.assertRaisesRegex(ox.BadArgument, "whole shards of 64"):
             Layout(1, (260, 8, 8), "uint8", 64).check(0, 128)
 
     def test_keeps_one_of_two_concurrent_plans(self):
         import fsspec
-        from echolux.cluster.storage import store
+        from echolux.cluster import storage
 
         for address in str(self.out), f"local://{self.out}/there", "memory://plans/out":
             with self.subTest(address):
-                first, second = store.open_store(address), store.open_store(address)
+                first, second = storage.open_store(address), storage.open_store(address)
                 second.get = lambda key, get=second.get, asked=[]: asked.append(key) or (get(key) if len(asked) > 1 else None)
                 self.assertTrue(first.put_new("plan.json", b"first"))
                 self.assertFalse(second.put_new("plan.json", b"second"))  # it saw no plan and tries to put its own
@@ -118,28 +116,27 @@ class OfTwoSizes(PlansCase):
 
 class OfAJobThatWasStopped(PlansCase):
     def test_late_part_keeps_result_of_next_job(self):
-        from echolux.cluster.parts import part, planner
-        from echolux.cluster.storage import markers, ownership, store
-        from echolux.cluster.scan_list import list_scans
+        from echolux.cluster import part, plan, results, storage
+        from echolux.cluster.inputs import list_scans
 
         reconstruct(self.scans, self.folder / "reference", recipe={"window": "blackman"})
         for address in f"local://{self.out}", str(self.folder / "folder"):
             with self.subTest(address):
-                place = store.open_store(address)
-                old = planner.find_or_make_plan(place, list_scans(self.scans)[0], ("recipe.window=hann",), planner.PartSize(b_scans=64))
-                with markers.part_files(place) as files:
-                    first = next(old.parts())
+                place = storage.open_store(address)
+                old = plan.find_or_make_plan(place, list_scans(self.scans)[0], ("recipe.window=hann",), plan.PartSize(b_scans=64))
+                with results.part_files(place) as files:
+                    first = old.parts()[0]
                     facts = part.make(old, first, self.source(old), files)
                     self.assertTrue(reconstruct(self.scans, address, recipe={"window": "blackman"}).ok)
-                    with self.assertRaisesRegex(ownership.Stale, "no longer the output of this job"):
-                        files.commit(old.name, first.key, old.identity, facts)
+                    with self.assertRaisesRegex(results.Stale, "no longer the output of this job"):
+                        files.commit(place, old.name, first.key, old.identity, facts)
                 self.assert_same_results(address.removeprefix("local://"), self.folder / "reference")
 
 
 class ThatAreNotFinished(PlansCase):
     def damaging(self, times):
         """Whenever the last part is finished, damages the first one."""
-        from echolux.cluster.parts import part
+        from echolux.cluster import part
 
         work, left = part.run, [times]
 
@@ -170,8 +167,7 @@ class ThatAreNotFinished(PlansCase):
 
 class OfCalibrations(PlansCase):
     def test_files_changed_during_job_fail_scan(self):
-        from echolux.cluster.parts import part
-        from echolux.cluster.tasks import scan as scan_task
+        from echolux.cluster import part, scan_tasks
 
         scan, dark = self.folder / "data/eye0/scan.toml", self.folder / "data/eye0/dark.txt"
         scan.write_text(scan.read_text() + '\n[calibration]\nbackground = "dark.txt"\n')
@@ -182,7 +178,7 @@ class OfCalibrations(PlansCase):
             made = work(store, plan, one, *rest, **more)
             if one.begin == 0:
                 dark.write_text("".join(f"{1000 + 50 * (n % 7)}\n" for n in range(128)))
-                scan_task.forget()  # simulates a worker that opens the scan later
+                scan_tasks.forget()  # simulates a worker that opens the scan later
             return made
 
         part.run = changing

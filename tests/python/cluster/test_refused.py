@@ -67,11 +67,11 @@ class Arguments(ClusterCase):
 
 class Devices(ClusterCase):
     def test_does_not_reuse_failed_reconstructor(self):
-        from echolux.cluster.parts import slabs
+        from echolux.cluster import part
 
         made = []
 
-        class Failing(slabs.Reconstructor):
+        class Failing(part.Reconstructor):
             def __init__(self, *scan, **device):
                 super().__init__(*scan, **device)
                 made.append(self)
@@ -81,19 +81,17 @@ class Devices(ClusterCase):
                     raise ox.errors.DeviceFailed("is gone", "cuda:0")
                 return super().__call__(*blocks, **more)
 
-        self.addCleanup(setattr, slabs, "Reconstructor", slabs.Reconstructor)
-        slabs.Reconstructor = Failing
+        self.addCleanup(setattr, part, "Reconstructor", part.Reconstructor)
+        part.Reconstructor = Failing
         report = reconstruct(write_archive(self.folder / "data", 2, noise_floor_db=17.0), self.folder / "out", retries=1)
         self.assertEqual((report.finished, len(made)), (2, 2), report)
 
     def test_open_scans_belong_to_one_device(self):
-        from echolux.cluster.parts import slabs
-        from echolux.cluster.tasks import scan
+        from echolux.cluster import part, scan_tasks
 
-        devices, kept = [], slabs.OpenScan
-        self.addCleanup(setattr, slabs, "OpenScan", kept)
-        self.addCleanup(setattr, scan, "OpenScan", kept)
-        slabs.OpenScan = scan.OpenScan = lambda scan, device: devices.append(device) or kept(scan, device)
+        devices, kept = [], part.OpenScan
+        self.addCleanup(setattr, part, "OpenScan", kept)
+        part.OpenScan = lambda scan, device: devices.append(device) or kept(scan, device)
         scans, out = write_archive(self.folder / "data", 1), self.folder / "out"
         for require in None, "cpu":
             reconstruct(scans, out, require=require)
@@ -106,12 +104,12 @@ class Devices(ClusterCase):
 class Suspects(ClusterCase):
     def test_retries_suspected_tasks_alone(self):
         """When workers die, Dask also sets aside the tasks that were waiting on them."""
-        from echolux.cluster.scheduling.executors import LocalExecutor
-        from echolux.cluster.scheduling.job_runner import JobRunner
-        from echolux.cluster.scheduling.progress import Progress
-        from echolux.cluster.scan_list import ScanFile
+        from echolux.cluster.jobs import LocalExecutor
+        from echolux.cluster.jobs import JobRunner
+        from echolux.cluster.report import Progress, Report
+        from echolux.cluster.inputs import ScanFile
 
-        asked, set_aside = [], {"error": "ended every worker", "retry": False, "was_set_aside": True}
+        asked, set_aside = [], {"error": "ended every worker", "was_set_aside": True}
 
         class Dying(LocalExecutor):
             capacity = 2
@@ -127,7 +125,7 @@ class Suspects(ClusterCase):
                 is_bad = task["begin"] == 1 or task["begin"] == 2 and not task.get("is_suspect")
                 return task, set_aside if is_bad else {"a_scans": 1, "seconds": {}}
 
-        job = JobRunner(Dying(), [ScanFile("/a", "a")], {"kind": "scan", "verify": False}, {"settings": ()}, 2, Progress(1, False))
+        job = JobRunner(Dying(), [ScanFile("/a", "a")], {"kind": "scan", "verify": False, "retries": 2}, {"settings": ()}, Progress(Report(scans=1), False))
         report = job.run()
         self.assertEqual(asked[4:], [(1, 0), (2, 0)])
         self.assertEqual((report.made, [one.part for one in report.failures]), (3, ["B-scans 1:2 of volume 0"]))
@@ -135,14 +133,14 @@ class Suspects(ClusterCase):
 
 class Stores(ClusterCase):
     def test_keeps_one_of_two_plans_without_links(self):
-        from echolux.cluster.storage import store
+        from echolux.cluster import storage
 
         def link(*_):
             raise OSError(errno.EPERM, "Operation not permitted")
 
         self.addCleanup(setattr, os, "link", os.link)
         os.link = link
-        place = store.open_store(self.folder)
+        place = storage.open_store(self.folder)
         self.assertEqual((place.put_new("plan.json", b"first"), place.put_new("plan.json", b"second")), (True, False))
         self.assertEqual((place.get("plan.json"), os.listdir(self.folder)), (b"first", ["plan.json"]))
 
@@ -160,10 +158,9 @@ class Stores(ClusterCase):
 
 class Locks(ClusterCase):
     def locked(self, address=None):
-        from echolux.cluster.scheduling import lock
-        from echolux.cluster.storage import store
+        from echolux.cluster import lock, storage
 
-        return lock.Lock(store.open_store(address or self.folder), tell=lambda text: None)
+        return lock.Lock(storage.open_store(address or self.folder), tell=lambda text: None)
 
     def test_late_beat_does_not_restore_lock(self):
         held = self.locked()
@@ -172,7 +169,7 @@ class Locks(ClusterCase):
         self.assertEqual(os.listdir(self.folder / ".echolux"), [])
 
     def test_taken_lock_stays_with_second_job(self):
-        from echolux.cluster.scheduling import lock
+        from echolux.cluster import lock
 
         address = f"memory://locks/{os.getpid()}"
         first = self.locked(address)
@@ -191,7 +188,7 @@ class Locks(ClusterCase):
         self.assertIsNone(second._store.get(second._key))
 
     def test_beats_continue_after_exceptions(self):
-        from echolux.cluster.scheduling import lock
+        from echolux.cluster import lock
 
         self.addCleanup(setattr, lock, "BEAT_S", lock.BEAT_S)
         lock.BEAT_S = 0.01
@@ -202,14 +199,14 @@ class Locks(ClusterCase):
             held._beat = beat
 
     def test_job_that_lost_its_lock_ends(self):
-        from echolux.cluster.scheduling import lock
+        from echolux.cluster import lock
 
         scans, place = write_archive(self.folder / "data", 1), lock.Lock._is_mine
         self.addCleanup(setattr, lock.Lock, "_is_mine", place)
         self.addCleanup(setattr, lock, "BEAT_S", lock.BEAT_S)
         is_lost = threading.Event()
         lock.BEAT_S, lock.Lock._is_mine = 0.01, lambda self: is_lost.set()
-        from echolux.cluster.scheduling import job_runner, worker
+        from echolux.cluster import jobs, worker
 
         class Clock:
             """Each look at it takes 0.6 s: the job looks at its lock every second."""
@@ -226,7 +223,7 @@ class Locks(ClusterCase):
         run = worker.run
         self.addCleanup(setattr, worker, "run", run)
         worker.run = lambda task: is_lost.wait(60) and run(task)
-        with mock.patch.object(job_runner, "time", Clock()), self.assertRaises(lock.Busy):
+        with mock.patch.object(jobs, "time", Clock()), self.assertRaises(lock.Busy):
             reconstruct(scans, self.folder / "out")
 
 
@@ -234,20 +231,20 @@ class Told(unittest.TestCase):
     def test_progress_line_ends_with_counts_in_words(self):
         import io
 
-        from echolux.cluster.scheduling.progress import Progress, _rate
-        from echolux.cluster.scheduling.report import Report
+        from echolux.cluster.report import Progress, Report, _rate
 
         self.addCleanup(setattr, sys, "stderr", sys.stderr)
         sys.stderr = io.StringIO()
         sys.stderr.isatty = lambda: True
-        told = Progress(1, True)
+        report = Report(scans=1)
+        told = Progress(report, True)
         told.show(1)
         told.close()
         told.close()
         self.assertTrue(sys.stderr.getvalue().endswith("1 worker\n"))
         self.assertEqual((_rate(29.7), _rate(29700)), ("29.7 A-scans/s", "29.7 k A-scans/s"))
         self.assertIn("1 part made", str(Report(made=1)))
-        told.done, told.planned, told.scans = 1, 0, 2
+        report.made, report.scans, told.parts = 1, 2, 1
         self.assertEqual(told.line(1), "1 part, 0 of 2 scans planned, 1 worker")
 
     def test_job_ends_progress_line(self):

@@ -3,7 +3,7 @@ import unittest
 from pathlib import Path
 
 import echolux as ox
-from echolux.cluster.scan_list import list_scans
+from echolux.cluster.inputs import list_scans
 from support import FolderCase
 
 

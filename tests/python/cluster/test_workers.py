@@ -14,7 +14,7 @@ from test_parts import reconstruct
 SETTLES = """
 import json, os, sys
 from echolux import _core
-from echolux.cluster.scheduling import worker
+from echolux.cluster import worker
 class WithCuda:
     has = staticmethod(lambda part: True)
 worker._core = WithCuda
@@ -25,7 +25,7 @@ sys.stdin.read()
 """
 TAKES_MEMORY = """
 import resource, threading
-from echolux.cluster.scheduling import worker
+from echolux.cluster import worker
 worker.claim_process()
 worker.pin_process(None)
 faults = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_minflt
@@ -91,7 +91,7 @@ class OfItsOwn(ClusterCase):
         self.assertEqual(reconstruct(scans, out, part_b_scans=None).notes, [])
 
     def test_dashboard_shows_rate(self):
-        from echolux.cluster.scheduling.executors import local_client
+        from echolux.cluster.jobs import local_client
 
         scans = write_archive(self.folder / "data", 1)
         with local_client(1) as client:

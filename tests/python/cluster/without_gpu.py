@@ -1,8 +1,7 @@
 """Loaded by Dask workers: with ECHOLUX_FAKE_GPU they pretend to have a GPU, and compute on the CPU."""
 import os
 
-from echolux.cluster.scheduling import worker
-from echolux.cluster.tasks import scan
+from echolux.cluster import scan_tasks, worker
 
 
 def _on_cpu(step):
@@ -13,6 +12,6 @@ def _on_cpu(step):
     return run
 
 
-if os.environ.get("ECHOLUX_FAKE_GPU") and not hasattr(scan.run_part, "is_fake"):  # Dask loads this module twice
+if os.environ.get("ECHOLUX_FAKE_GPU") and not hasattr(scan_tasks.run_part, "is_fake"):  # Dask loads this module twice
     worker.has_gpu = lambda: True
-    scan.plan, scan.run_part = _on_cpu(scan.plan), _on_cpu(scan.run_part)
+    scan_tasks.plan, scan_tasks.run_part = _on_cpu(scan_tasks.plan), _on_cpu(scan_tasks.run_part)

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from ...errors import Unsupported
+from ..errors import BadArgument, Unsupported
 
 
 def script(arguments: Sequence[str], out: str, tasks: int, options: Sequence[str] = (), python: str = sys.executable) -> str:
@@ -33,17 +33,22 @@ def script(arguments: Sequence[str], out: str, tasks: int, options: Sequence[str
     return "\n".join(lines)
 
 
-def submit(text: str, out: str) -> tuple[Path, str]:
-    """Writes the script below the output and submits it. Returns its path and the output of sbatch. Raises Unsupported
-    without sbatch; the script remains then.
+def submit(arguments: Sequence[str], out: str, tasks: int, options: Sequence[str] = ()) -> str:
+    """Writes the script below the output and submits it. arguments: may include those for Slurm. Returns its path with
+    the output of sbatch. Raises Unsupported without sbatch; the script remains then.
     """
+    if tasks < 1:
+        raise BadArgument(f"cannot be {tasks}", "--slurm", "give the number of tasks")
+    rest = iter(arguments)
+    kept = [one for one in rest if not (one.startswith(("--slurm=", "--slurm-option="))
+                                        or one in ("--slurm", "--slurm-option") and next(rest))]
     folder = Path(".") if "://" in out else Path(out) / ".echolux"
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "slurm.sh"
-    path.write_text(text)
+    path.write_text(script(kept, out, tasks, options))
     if shutil.which("sbatch") is None:
         raise Unsupported("sbatch is not on this machine", str(path), "submit the script where it is: sbatch " + str(path))
     done = subprocess.run(["sbatch", str(path)], capture_output=True, text=True)
     if done.returncode != 0:
         raise Unsupported("was refused by sbatch: " + done.stderr.strip(), str(path), "add options with --slurm-option")
-    return path, done.stdout.strip()
+    return f"{path}: {done.stdout.strip()}"

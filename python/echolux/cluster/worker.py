@@ -1,5 +1,5 @@
-"""Worker side: receives tasks and returns outcomes as dictionaries, independent of the transport. A worker has
-exclusive use of one GPU or some threads, and shows its rate on Dask's dashboard.
+"""Worker side: receives tasks and returns outcomes as dictionaries, independent of the transport. A worker has exclusive
+use of one GPU or some threads, and shows its rate on Dask's dashboard.
 """
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ import signal
 import sys
 import tempfile
 import threading
-from collections.abc import Callable
+import time
 from typing import Any
 
-from ... import _core
-from ...errors import BadArgument, BadFile, BadSetting, Error, Unsupported
-from ..storage.ownership import Stale
-from ..storage.store import open_store
-from ..tasks import files, movie, scan
+from .. import _core
+from ..errors import BadArgument, BadFile, BadSetting, Error, Unsupported
+from . import file_tasks, movie_tasks, scan_tasks
+from .results import Stale
+from .storage import open_store
 
-_Step = Callable[[Any, dict[str, Any]], dict[str, Any]]
-_STEPS = {"plan": "plan", "part": "run_part", "finish": "finish"}
-_KINDS = {"scan": scan, "file": files, "movie": movie}
+_KINDS = {"scan": scan_tasks, "file": file_tasks, "movie": movie_tasks}
 _FINAL = (BadArgument, BadFile, BadSetting, Unsupported, Stale)  # a retry would fail in the same way
+_PAUSE_S = 1.0  # before a failed task may be tried again
 
 _lock = threading.Lock()  # one part at a time
 _slots: list[int] = []  # locked files, held for the lifetime of this process
 _is_pinned = threading.Event()
+_is_own = threading.Event()
 
 
 # ---- an exclusive GPU or exclusive threads
@@ -59,7 +59,6 @@ def gpus() -> list[str]:
 
 
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8  # from malloc.h
-_ARENAS = 2
 
 
 def _tune_malloc() -> None:
@@ -74,13 +73,10 @@ def _tune_malloc() -> None:
         return
     with contextlib.suppress(OSError, AttributeError):  # another C library
         set_option = ctypes.CDLL(None).mallopt
-        set_option(_M_ARENA_MAX, _ARENAS)
+        set_option(_M_ARENA_MAX, 2)
         if "MALLOC_TRIM_THRESHOLD_" in os.environ:
             set_option(_M_MMAP_THRESHOLD, 32 << 20)  # the maximum of the dynamic threshold
             set_option(_M_TRIM_THRESHOLD, 64 << 20)  # twice as much
-
-
-_is_own = threading.Event()
 
 
 def claim_process() -> None:
@@ -90,7 +86,7 @@ def claim_process() -> None:
 
 def is_own_process() -> bool:
     """False in a notebook, for example, which would keep the chosen cores and GPU permanently."""
-    return _is_own.is_set() or bool(_address())
+    return _is_own.is_set() or _dask_worker() is not None
 
 
 def ignore_interrupts() -> None:
@@ -109,8 +105,7 @@ def pin_process(threads: int | None) -> None:
         os.environ["CUDA_VISIBLE_DEVICES"] = found[_take_slot("gpu", len(found))]
     if threads is not None:
         cores = sorted(os.sched_getaffinity(0))
-        groups = max(1, len(cores) // threads)
-        first = _take_slot("cpu", groups) * threads
+        first = _take_slot("cpu", max(1, len(cores) // threads)) * threads
         for thread in os.listdir("/proc/self/task"):
             with contextlib.suppress(ProcessLookupError):  # it has ended
                 os.sched_setaffinity(int(thread), cores[first:first + threads])
@@ -123,39 +118,38 @@ def has_gpu() -> bool:
 
 # ---- tasks
 
-def _tell_dashboard() -> None:
+def _dask_worker() -> Any:
+    """The Dask worker of this process, or None."""
+    if "distributed" not in sys.modules:
+        return None
     try:
-        from distributed import get_worker
-
-        rate = scan.rate
-        get_worker().metrics["echolux_a_scans_per_s"] = lambda _: rate["a_scans"] / max(1e-9, rate["seconds"])
-    except (ImportError, ValueError):  # not a Dask worker
-        pass
+        return sys.modules["distributed"].get_worker()
+    except ValueError:
+        return None
 
 
-def _address() -> str:
-    """Address of this Dask worker; empty elsewhere."""
-    try:
-        from distributed import get_worker
-
-        return str(get_worker().address)
-    except (ImportError, ValueError):
-        return ""
+def _a_scans_per_s(_: Any) -> float:
+    return scan_tasks.rate["a_scans"] / max(1e-9, scan_tasks.rate["seconds"])
 
 
 def run(task: dict[str, Any]) -> dict[str, Any]:
-    """Runs a task and returns its outcome, or {"error": ..., "retry": ...} if it failed. With "elsewhere", the address
-    of this worker, the task must run on another worker.
+    """Runs a task and returns its outcome, or {"error": ...} if a retry would fail in the same way. With "elsewhere",
+    the address of this worker, the task must run on another worker. Raises Error if a retry may help.
     """
     with _lock:
         pin_process(task["threads"])
-        _tell_dashboard()
+        dask = _dask_worker()
+        if dask is not None:
+            dask.metrics["echolux_a_scans_per_s"] = _a_scans_per_s
         if task.get("device") == "cuda" and not has_gpu():
-            return {"error": "cuda is required, and no worker has a GPU that can be used", "retry": False, "elsewhere": _address()}
+            return {"error": "cuda is required, and no worker has a GPU that can be used", "elsewhere": dask and dask.address}
         try:
-            step: _Step = getattr(_KINDS[task["kind"]], _STEPS[task["do"]])
-            return step(None if task["out"] is None else open_store(task["out"]), task)
+            outcome: dict[str, Any] = getattr(_KINDS[task["kind"]], task["do"])(task["out"] and open_store(task["out"]), task)
+            return outcome
         except Exception as error:  # an error of any kind must not stop other tasks
-            scan.forget()
+            scan_tasks.forget()
             text = str(error) if isinstance(error, Error) else f"{type(error).__name__}: {error}"
-            return {"error": text, "retry": not isinstance(error, _FINAL)}
+            if isinstance(error, _FINAL):
+                return {"error": text}
+            time.sleep(_PAUSE_S if task["retries"] else 0)
+            raise Error(text) from None  # any worker can read it

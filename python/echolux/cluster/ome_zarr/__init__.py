@@ -1,1 +1,0 @@
-"""OME-Zarr 0.5 in shards: layout of a volume in files, and writing them."""

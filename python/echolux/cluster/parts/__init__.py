@@ -1,1 +1,0 @@
-"""Parts of a scan: dividing it, and making one part."""

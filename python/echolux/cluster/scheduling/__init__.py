@@ -1,1 +1,0 @@
-"""Scheduling: jobs over many files, executors, workers, Slurm."""

@@ -1,1 +1,0 @@
-"""Storage of results, their completeness, and their ownership."""

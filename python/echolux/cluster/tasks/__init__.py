@@ -1,1 +1,0 @@
-"""Tasks of a scan, a file or a movie: each has plan(), run_part() and finish()."""
