@@ -418,7 +418,7 @@ void Segment::describe_arguments(OperationParts<Segment>& parts) {
         .argument(number("below_lower_um", &Segment::below_lower_um, -far_um, far_um, "um", effect,
                          "the slab ends so far below the lower surface"))
         .argument(choice("projection", &Segment::projection, {"mean", "max", "top3"}, effect,
-                         "what `en_face` shows of each A-scan; top3: the mean of its three greatest values"))
+                         "what `en_face` shows of each A-scan; top3: the mean of its three largest values"))
         .argument(
             text("level", &Segment::level, effect, "surface that `flatten` makes flat [the first]").written_as("NAME"))
         .argument(number("flow_above", &Segment::flow_above, 0, 1e30, "", effect,

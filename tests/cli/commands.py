@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from support import PROGRAM, Finished, ProgramCase, start, toml_text, write_scan
-from test_segment import write_nrrd
+from scans import toml_text, tube_velocities, write_nrrd, write_scan
+from support import PROGRAM, Finished, ProgramCase, start
 
 SIMULATED = ["--samples", "256", "--a-scans", "8", "--b-scans", "4"]
 # Slow enough for a busy machine: lost blocks would cause exit code 1.
@@ -122,15 +122,6 @@ def listed(words):
     help_text = subprocess.run([PROGRAM, *words, "--help"], capture_output=True, text=True, check=True).stdout
     lines = help_text.split("Commands:")[1].splitlines()
     return [match[1] for match in (re.match(r"^  ([a-z]+) ", line) for line in lines) if match]
-
-
-def tube_velocities(a_scans, b_scans, depth, radius_um=25, peak_mm_s=10, slope=0.2):
-    """Axial velocities [b][a][z] of laminar flow along the B-scans in the middle of the volume; voxels of 1.4 x 5 x 5
-    um. Static tissue has a tiny velocity because 0 means unknown."""
-    b, a, z = np.meshgrid(np.arange(b_scans), np.arange(a_scans), np.arange(depth), indexing="ij")
-    y = 5 * (b - b_scans // 2)
-    r = np.hypot(5 * (a - a_scans // 2), 1.4 * (z - depth // 2) - slope * y) / radius_um
-    return np.where(r < 1, peak_mm_s * (1 - r * r) * slope, 0) + 1e-6
 
 
 def write_tissue(folder, random):

@@ -7,10 +7,11 @@ import random
 import struct
 import zipfile
 import zlib
-from pathlib import Path
 
 import h5py
 import numpy as np
+
+from png_files import png_file
 
 SECRET = b"the secret of another folder, long enough to be some voxels of a volume\n" * 400
 
@@ -222,10 +223,9 @@ def text_file(name, text):
 
 def png_with_text(key, text):
     def make(folder):
-        def chunk(kind, content):
-            return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
-        (folder / "x.png").write_bytes(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 0, 0, 0, 0)) +
-                                       chunk(b"tEXt", key + b"\0" + text) + chunk(b"IDAT", zlib.compress(b"\0\0")) + chunk(b"IEND", b""))
+        header = struct.pack(">IIBBBBB", 1, 1, 8, 0, 0, 0, 0)
+        (folder / "x.png").write_bytes(png_file([(b"IHDR", header), (b"tEXt", key + b"\0" + text),
+                                                 (b"IDAT", zlib.compress(b"\0\0")), (b"IEND", b"")]))
         return folder / "x.png"
     return make
 

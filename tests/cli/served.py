@@ -1,14 +1,10 @@
 """Shared by the cases of `echolux serve`: the running program, and messages and pictures as a page receives them."""
 import json
-import os
 import queue
 import signal
 import struct
 import threading
 import time
-import zlib
-
-import numpy as np
 
 from browser import Socket
 from support import start
@@ -99,18 +95,3 @@ def picture(socket, is_still=False):
 
 def size_of_png(data):
     return struct.unpack(">II", data[16:24])
-
-
-def pixels_of_png(png):
-    """Decodes a PNG with one chunk and filter "up" on every row to RGB [row][column]. Independent of the program's
-    code."""
-    width, height = size_of_png(png)
-    at, body = 8, b""
-    while at < len(png):
-        size, kind = struct.unpack(">I4s", png[at:at + 8])
-        if kind == b"IDAT":
-            body += png[at + 8:at + 8 + size]
-        at += size + 12
-    rows = np.frombuffer(zlib.decompress(body), np.uint8).reshape(height, 3 * width + 1)
-    assert (rows[:, 0] == 2).all()
-    return np.add.accumulate(rows[:, 1:], axis=0, dtype=np.uint8).reshape(height, width, 3)

@@ -5,7 +5,6 @@ import os
 import re
 import resource
 import signal
-import struct
 import subprocess
 import tempfile
 import unittest
@@ -142,51 +141,6 @@ class ProgramCase(unittest.TestCase):
 # ---- scans ----------------------------------------------------------------------------------------------------------
 
 
-def fringes(b_scans=4, a_scans=12, samples=256, seed=3):
-    """Returns u16 spectra [b][a][k] of three reflectors whose depth drifts over the scan: linear in k, with noise."""
-    noise = np.random.default_rng(seed)
-    j = np.arange(samples)
-    envelope = np.exp(-(((j - samples / 2) / (samples / 4)) ** 2))
-    b, a = np.meshgrid(np.arange(b_scans), np.arange(a_scans), indexing="ij")
-    spectra = 20000 * envelope + np.zeros((b_scans, a_scans, 1))
-    for depth, height in [(20.3, 3000), (41.0, 1200), (77.6, 500)]:
-        place = depth + 0.7 * b + 0.2 * a
-        spectra = spectra + height * envelope * np.cos(2 * np.pi * place[..., None] * j / samples + 0.3 * a[..., None])
-    spectra = spectra + 3000 + noise.normal(0, 40, spectra.shape)
-    return np.clip(np.rint(spectra), 0, 65535).astype("<u2")
-
-
-def toml_text(sections):
-    def spelled(value):
-        if isinstance(value, bool):
-            return str(value).lower()
-        return f'"{value}"' if isinstance(value, (str, Path)) else str(value)
-
-    lines = []
-    for section, keys in sections.items():
-        lines.append(f"[{section}]")
-        lines += [f"{key} = {spelled(value)}" for key, value in keys.items() if value is not None]
-    return "\n".join(lines) + "\n"
-
-
-def write_scan(folder, spectra=None, scan=None, calibration=None, recipe=None, name="scan.toml"):
-    """Writes a TOML and a raw file with linear-k spectra. Keys with the value None are left out. Returns the TOML's
-    path."""
-    spectra = fringes() if spectra is None else spectra
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    spectra.tofile(folder / "spectra.raw")
-    b_scans, a_scans, samples = spectra.shape
-    keys = {"file": "spectra.raw", "sample_format": "u16", "samples": samples, "a_scans": a_scans, "b_scans": b_scans}
-    sections = {
-        "scan": {**keys, **(scan or {})},
-        "calibration": calibration or {},
-        "recipe": {"resample": "none", "levels": "fixed", **(recipe or {})},
-    }
-    (folder / name).write_text(toml_text(sections))
-    return folder / name
-
-
 def extend(path, size_bytes):
     """Adds a hole to the end of a file, so that it takes long to reconstruct but needs no disk space."""
     with open(path, "r+b") as raw:
@@ -204,6 +158,7 @@ def reconstructed_db(spectra, window=np.hanning):
 
 
 # ---- volumes and pictures -------------------------------------------------------------------------------------------
+
 
 NUMPY_TYPES = {"uchar": "u1", "unsigned char": "u1", "uint8": "u1", "ushort": "<u2", "unsigned short": "<u2",
                "uint16": "<u2", "short": "<i2", "int16": "<i2", "float": "<f4",
@@ -241,56 +196,3 @@ def read_volume(path):
     else:
         slices_rows_columns = read_meta_image(path)
     return np.swapaxes(slices_rows_columns, -1, -2)
-
-
-def unfiltered(kind, row, above, step):
-    """Undoes the prediction of one row of a PNG (PNG specification, section 9)."""
-    if kind == 0:
-        return row
-    if kind == 1:
-        return np.cumsum(np.frombuffer(row, np.uint8).reshape(-1, step), axis=0, dtype=np.uint8).tobytes()
-    if kind == 2:
-        return (np.frombuffer(row, np.uint8) + np.frombuffer(above, np.uint8)).tobytes()
-    out, corners = bytearray(step) + row, bytes(step) + above  # the pixel before the first is zero
-    for i, (value, up, corner) in enumerate(zip(row, above, corners)):
-        left = out[i]
-        if kind == 3:
-            predicted = (left + up) // 2
-        else:
-            to_left, to_up, to_corner = abs(up - corner), abs(left - corner), abs(left + up - 2 * corner)
-            predicted = left if to_left <= to_up and to_left <= to_corner else up if to_up <= to_corner else corner
-        out[i + step] = (value + predicted) & 255
-    return bytes(out[step:])
-
-
-def png_stream(path):
-    """Returns width, height, bits, channels and the filtered rows of a picture with 8 or 16 bits per channel. Expects a
-    complete file."""
-    content = Path(path).read_bytes()
-    assert content[:8] == b"\x89PNG\r\n\x1a\n", f"{path} is no PNG"
-    position, packed = 8, b""
-    while position < len(content):
-        length, kind = struct.unpack(">I4s", content[position : position + 8])
-        chunk = content[position + 8 : position + 8 + length]
-        if kind == b"IHDR":
-            width, height, bits, colour = struct.unpack(">IIBB", chunk[:10])
-        packed += chunk if kind == b"IDAT" else b""
-        position += 12 + length
-    assert bits in (8, 16), f"{path}: {bits} bits"
-    channels = {0: 1, 2: 3, 4: 2, 6: 4}[colour]
-    stream = zlib.decompress(packed)
-    assert len(stream) == height * (width * channels * bits // 8 + 1), f"{path} ends early"
-    return width, height, bits, channels, stream
-
-
-def read_png(path):
-    """Returns a picture with 8 or 16 bits per channel as [row][column][channel]."""
-    width, height, bits, channels, stream = png_stream(path)
-    pixel, rows = channels * bits // 8, []
-    above = bytes(width * pixel)
-    for y in range(height):
-        begin = y * (width * pixel + 1)
-        above = unfiltered(stream[begin], stream[begin + 1 : begin + 1 + width * pixel], above, pixel)
-        rows.append(bytes(above))
-    codes = np.frombuffer(b"".join(rows), np.uint8 if bits == 8 else ">u2")
-    return codes.reshape(height, width, channels)

@@ -1,10 +1,10 @@
 """Several volumes in one picture: visibility, refused combinations, and metadata of the picture."""
-import unittest
 
 import numpy as np
 
-from support import ProgramCase, read_png
-from test_segment import write_nrrd
+from png_files import read_png
+from scans import write_nrrd
+from support import ProgramCase
 
 LABELS = """
 [[label]]
@@ -70,23 +70,3 @@ class Channels(ProgramCase):
         first = read_png(self.folder / "turn_00.png")[..., :3].astype(int)
         self.succeed("render", "structure.nrrd", "--movie", "plain_%02d.png", "--frames", 2, *VIEW)
         self.assertGreater(np.abs(first - read_png(self.folder / "plain_00.png")[..., :3]).max(), 50)
-
-    def test_rejects_unsuitable_channels(self):
-        render = ["render", "structure.nrrd", "-o", "x.png", *VIEW]
-        self.refuse(*render, "--channel", "small.nrrd", names=["small.nrrd", "15 x 16 x 16", "16 x 16 x 16", "structure.nrrd"],
-                    lines=None)
-        self.refuse(*render, *4 * ["--channel", "octa.nrrd"], names=["one too many", "three volumes"])
-        self.refuse(*render, "--channel", "octa.nrrd:angiogramm", names=["angiogramm", "view.channel_2_curve"], lines=None)
-        self.refuse(*render, "--channel", "nothing.nrrd", names=["nothing.nrrd"], lines=None)
-        self.refuse(*render, "--channel", "fractions.nrrd:labels", names=["fractions.nrrd", "not a label"], lines=None)
-        for text, names in [("[[label]]\nname = 'a'\n", ["id"]), (LABELS + LABELS, ["two labels 3"]),
-                            ("[[label]]\nid = 3\ncolor = [1,0,0]\n", ["color", "colour"]),
-                            ("[[label]]\nid = 3\ncolour = [1,0]\n", ["three numbers"]),
-                            ("[[label]]\nid = 3000\n", ["id", "1023"])]:
-            (self.folder / "bad.toml").write_text(text)
-            self.refuse(*render, "--channel", "ids.nrrd:bad.toml", names=["bad.toml", *names], lines=None)
-        self.assertFalse((self.folder / "x.png").exists())
-
-
-if __name__ == "__main__":
-    unittest.main()

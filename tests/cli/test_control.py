@@ -5,13 +5,14 @@ import shutil
 import socket
 import subprocess
 import sys
-import unittest
 from pathlib import Path
 
 import numpy as np
 
+from png_files import read_png
 from served import Served
-from support import ProgramCase, read_png, start, write_scan
+from scans import write_scan
+from support import ProgramCase, start
 
 EXAMPLE = Path(__file__).parents[2] / "examples/control/steer.py"
 
@@ -137,7 +138,3 @@ class Control(ProgramCase):
             talks.kill()
         self.assertEqual(answers[0]["welcome"], "echolux")
         self.assertEqual(answers[1]["result"]["program"], "echolux")
-
-
-if __name__ == "__main__":
-    unittest.main()

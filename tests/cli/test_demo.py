@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 from scipy import ndimage
 
-from support import Finished, ProgramCase, png_stream, read_png, read_volume, start
+from png_files import read_png
+from support import Finished, ProgramCase, read_volume, start
 
 ROOT = Path(__file__).resolve().parents[2]
 REACH = 8  # rows on either side of the true position in which a boundary is searched
@@ -116,12 +117,8 @@ class Documents(ProgramCase):
 
     def test_pictures_are_whole(self):
         for picture in (ROOT / "docs/pictures").rglob("*.png"):
-            png_stream(picture)
+            read_png(picture)
 
     def test_gallery_shows_every_picture_of_its_folder(self):
         shown = re.findall(r"\]\(pictures/gallery/([^)]+)\)", (ROOT / "docs/gallery.md").read_text())
         self.assertEqual(sorted(shown), sorted(os.listdir(ROOT / "docs/pictures/gallery")))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -10,7 +10,6 @@ import subprocess
 import sys
 import time
 import tomllib
-import unittest
 from pathlib import Path
 
 import commands
@@ -159,7 +158,3 @@ class Endings(ProgramCase):
         self.expect_soon(process, begin)
         self.assertEqual(process.returncode, 130)
         self.assertEqual(self.files(), [])
-
-
-if __name__ == "__main__":
-    unittest.main()

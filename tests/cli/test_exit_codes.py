@@ -1,15 +1,13 @@
 """The exit codes of docs/scripts.md for every command: 0 all was done, 1 it was not, 2 the command line was not
 understood, 130 interrupted."""
 import signal
-import struct
-import unittest
-import zlib
 
 import numpy as np
 
 import commands
-from support import Finished, extend, start, write_scan
-from test_segment import write_nrrd
+from png_files import png_chunks, png_file
+from scans import tube_velocities, write_nrrd, write_scan
+from support import Finished, extend, start
 
 # Long-running command lines, with their outputs.
 ENDLESS = {
@@ -43,19 +41,15 @@ KEEPS_WHAT_IT_HAS = {"record"}  # a recording that was cut short is complete
 
 
 def replace_in_session(png, replacements):
-    """Replaces text in the session that a picture carries."""
-    content, position = png.read_bytes(), 8
-    parts = [content[:8]]
-    while position < len(content):
-        size, kind = struct.unpack(">I4s", content[position:position + 8])
-        data = content[position + 8:position + 8 + size]
-        position += 12 + size
-        if data.startswith(b"session\0"):
-            for before, after in replacements:
-                assert data.count(f"\n{before}\n".encode()) == 1, before
-                data = data.replace(f"\n{before}\n".encode(), f"\n{after}\n".encode())
-        parts += [struct.pack(">I", len(data)), kind, data, struct.pack(">I", zlib.crc32(kind + data))]
-    png.write_bytes(b"".join(parts))
+    """Replaces lines in the session that a picture carries."""
+    chunks = png_chunks(png.read_bytes())
+    at = next(i for i, (_, data) in enumerate(chunks) if data.startswith(b"session\0"))
+    kind, data = chunks[at]
+    for before, after in replacements:
+        assert data.count(f"\n{before}\n".encode()) == 1, before
+        data = data.replace(f"\n{before}\n".encode(), f"\n{after}\n".encode())
+    chunks[at] = kind, data
+    png.write_bytes(png_file(chunks))
 
 
 class ExitCodes(commands.PreparedCase):
@@ -111,7 +105,7 @@ class ExitCodes(commands.PreparedCase):
         self.rename_scan(write_scan(self.folder, noise), "slow")
         (self.folder / "long.nhdr").write_text(
             "NRRD0004\ntype: uint8\ndimension: 3\nsizes: 4096 4096 1000\nencoding: raw\ndata file: long.raw\n\n")
-        write_nrrd(self.folder / "rush.nrrd", commands.tube_velocities(96, 64, 512), unit="mm/s", quantity="velocity")
+        write_nrrd(self.folder / "rush.nrrd", tube_velocities(96, 64, 512), unit="mm/s", quantity="velocity")
         np.save(self.folder / "speckle.npy", np.random.default_rng(2).integers(0, 255, (128, 256, 256), "u1"))
         self.succeed("render", "v.nrrd", "-o", "slow.png", "--size", "16x16", "--samples", 2)
         large = [("width = 16", "width = 4096"), ("height = 16", "height = 4096"), ("samples = 2", "samples = 4096")]
@@ -145,7 +139,3 @@ class ExitCodes(commands.PreparedCase):
                                     most_file_bytes=100_000)
         self.assertEqual(finished.code, 1, finished)
         self.assertIn("rec.raw", finished.error_lines[-1])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -9,7 +9,8 @@ import nibabel
 import numpy as np
 import tifffile
 
-from support import ProgramCase, read_png
+from png_files import read_png
+from support import ProgramCase
 
 SPACING_UM = (2.5, 10.0, 20.0)  # depth, A-scans, B-scans
 DEPTH, A_SCANS, B_SCANS = 80, 60, 12
@@ -142,18 +143,6 @@ class Figures(ProgramCase):
             self.assertIn("A-scan", words)
             self.assertNotIn("(µm)", words)
 
-    def test_rejects_invalid_figures(self):
-        for options, names in [(["-o", "f.doc"], ["f.doc", "*.pdf"]), (["-o", "f.pdf", "--b-scan", B_SCANS], ["--b-scan", "0 to 11"]),
-                               (["-o", "f.pdf", "--en-face", f"2:{DEPTH + 1}"], ["--en-face", "0:80"]),
-                               (["-o", "f.pdf", "--layout", "bscan+"], ["--layout", "enface"]),
-                               (["-o", "f.pdf", "--from-surface"], ["--en-face"]),
-                               (["-o", "f.png", "--dpi", 2400, "--width", 2000], ["dpi"]),
-                               (["-o", "f.pdf", "--a-scan", "0,0"], ["f.pdf", "*.csv"]),
-                               (["-o", "f.csv"], ["f.csv", "*.pdf"]),
-                               (["-o", "f.csv", "--a-scan", f"{A_SCANS},0"], ["--a-scan", "0 to 59"])]:
-            with self.subTest(options=options):
-                self.refuse("figure", "v.nii", *options, names=names, lines=None)
-
 
 class Tables(ProgramCase):
     def test_profiles_equal_voxels(self):
@@ -183,7 +172,3 @@ class Tables(ProgramCase):
         self.succeed("figure", "v.nii", "-o", "f.csv", "--psf", "--rows", "140:160")
         rows = np.loadtxt(self.folder / "f.csv", delimiter=",", skiprows=1)
         np.testing.assert_allclose(rows[:, 2], 150 * SPACING_UM[0], atol=0.5)
-
-
-if __name__ == "__main__":
-    unittest.main()

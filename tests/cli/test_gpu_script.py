@@ -1,7 +1,6 @@
 """gpu-test on a simulated machine: what it accepts and rejects. The GPU, the tests and the bench are scripts."""
 import os
 import subprocess
-import unittest
 from pathlib import Path
 
 from support import ProgramCase
@@ -116,7 +115,3 @@ class GpuScript(ProgramCase):
         self.fails("tests        FAILED with status 1")
         self.program("tools/nvidia-smi", "no devices")
         self.assertEqual(self.run_script().returncode, 77)
-
-
-if __name__ == "__main__":
-    unittest.main()

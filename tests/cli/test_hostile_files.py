@@ -141,7 +141,3 @@ class HostileFiles(ProgramCase):
                 with self.subTest(str(name) + calibration):
                     (self.folder / "scan.toml").write_text(text.format(spectra, calibration))
                     self.refuse("reconstruct", "scan.toml", "-o", "out.nrrd", "--quiet")
-
-
-if __name__ == "__main__":
-    unittest.main()

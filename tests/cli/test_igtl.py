@@ -5,12 +5,12 @@ import re
 import socket
 import subprocess
 import time
-import unittest
 from pathlib import Path
 
 import numpy as np
 
-from support import ProgramCase, read_volume, start, write_scan
+from scans import write_scan
+from support import ProgramCase, read_volume, start
 
 HERE = Path(__file__).parent
 PYTHON = HERE.parents[1] / "build/python/bin/python"
@@ -174,7 +174,3 @@ class OpenIgtLink(ProgramCase):
             self.assertIn("--igtl", finished.err)
         finished = self.run_program("live", *SMALL, "--seconds", 1, "--igtl", 0, "--rolling")
         self.assertIn("--igtl", finished.err)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -2,11 +2,11 @@
 files."""
 import signal
 import time
-import unittest
 
 import numpy as np
 
-from support import Finished, ProgramCase, extend, fringes, start, write_scan
+from scans import fringes, write_scan
+from support import Finished, ProgramCase, extend, start
 
 
 class Interrupted(ProgramCase):
@@ -75,7 +75,3 @@ class FullDisk(ProgramCase):
         before = (self.folder / "v.nrrd").read_bytes()
         self.refuse("reconstruct", scan, "-o", "v.nrrd", lines=None, most_file_bytes=20000)
         self.assertEqual((self.folder / "v.nrrd").read_bytes(), before)
-
-
-if __name__ == "__main__":
-    unittest.main()

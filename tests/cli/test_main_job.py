@@ -3,12 +3,12 @@ readers."""
 import json
 import re
 import struct
-import unittest
 
-import nibabel
 import numpy as np
 
-from support import NO_VULKAN, ProgramCase, fringes, read_png, read_volume, reconstructed_db, write_scan
+from png_files import read_png
+from scans import fringes, write_scan
+from support import NO_VULKAN, ProgramCase, read_volume, reconstructed_db
 
 FORMATS = ["nrrd", "nii.gz", "nii", "tif", "mha"]
 SMALL = ["--samples", 512, "--a-scans", 24, "--b-scans", 10]
@@ -47,13 +47,6 @@ class MainJob(ProgramCase):
         self.assertAlmostEqual(float(found[1]), volume[b_scan, a_scan, depth], delta=1e-3)
         self.assertIn("pixel 0,0: nothing is visible", told)
         self.refuse("render", "volume.nrrd", "--size", "64x64", "--probe", "64,0", names=["64 x 64"])
-        self.refuse("render", "volume.nrrd", names=["--probe"])
-
-    def test_simulation_keeps_existing_recordings(self):
-        scan = self.folder / "scan.toml"
-        scan.write_text("[scan]\nsamples = 512\n")
-        self.refuse("simulate", "layers", "--out", "scan.toml", *SMALL, names=["scan.toml", "already exists"])
-        self.assertEqual(scan.read_text(), "[scan]\nsamples = 512\n")
 
     def test_each_scene_is_simulated(self):
         for scene in ["mirror", "layers", "vessel", "capillary", "retina"]:
@@ -92,40 +85,6 @@ class Formats(ProgramCase):
                 clear = expected > np.median(expected)
                 np.testing.assert_allclose(volume[clear], expected[clear], atol=1e-3, rtol=0)
 
-    def test_each_format_holds_same_codes(self):
-        scan = write_scan(self.folder, recipe={"low": 0, "high": 70})
-        for voxel, dtype in [("u8", np.uint8), ("u16", np.uint16)]:
-            volumes = []
-            for extension in FORMATS:
-                self.succeed("reconstruct", scan, "-o", f"v.{extension}", "--set", f"recipe.voxel={voxel}")
-                if extension.startswith("nii"):  # the codes without the scale in NIfTI's header
-                    stored = nibabel.load(self.folder / f"v.{extension}").dataobj.get_unscaled()
-                    volumes.append(np.swapaxes(np.asarray(stored).T, -1, -2))
-                else:
-                    volumes.append(read_volume(self.folder / f"v.{extension}"))
-            for volume in volumes:
-                self.assertEqual(volume.dtype, dtype)
-                np.testing.assert_array_equal(volume, volumes[0])
-
-    def test_complex_volume(self):
-        spectra = fringes()
-        scan = write_scan(self.folder, spectra)
-        self.succeed("reconstruct", scan, "-o", "v.nii.gz", "--quantity", "complex")
-        volume = read_volume(self.folder / "v.nii.gz")
-        self.assertTrue(np.iscomplexobj(volume))
-        level = 20 * np.log10(np.abs(volume))
-        expected = reconstructed_db(spectra)
-        clear = expected > np.median(expected)
-        np.testing.assert_allclose(level[clear], expected[clear], atol=1e-3, rtol=0)
-
-    def test_file_contains_known_spacing(self):
-        scan = write_scan(self.folder, scan={"spacing_a_um": 7.0, "spacing_b_um": 11.0},
-                          calibration={"depth_pitch_um": 3.0})
-        self.succeed("reconstruct", scan, "-o", "v.nii.gz")
-        zooms = nibabel.load(self.folder / "v.nii.gz").header.get_zooms()
-        to_um = {"mm": 1000, "micron": 1}[nibabel.load(self.folder / "v.nii.gz").header.get_xyzt_units()[0]]
-        np.testing.assert_allclose(np.array(zooms[:3]) * to_um, [7, 3, 11], rtol=1e-5)
-
     def test_b_scan_and_en_face_pictures(self):
         scan = write_scan(self.folder, fringes(b_scans=5, a_scans=40))
         self.succeed("reconstruct", scan, "-o", "b-scan.png", "--b-scan", 3)
@@ -137,57 +96,7 @@ class Formats(ProgramCase):
         self.assertEqual(picture.shape[1], 40)
 
 
-class Parts(ProgramCase):
-    def whole_and_parts(self, scan, *settings):
-        assignments = [word for setting in settings for word in ("--set", setting)]
-        self.succeed("reconstruct", scan, "-o", "whole.nrrd", *assignments)
-        for begin, end in [(0, 3), (3, 4), (4, 9)]:
-            self.succeed("reconstruct", scan, "-o", f"part{begin}.nrrd", "--blocks", f"{begin}:{end}", *assignments)
-        whole = read_volume(self.folder / "whole.nrrd")
-        parts = np.concatenate([read_volume(self.folder / f"part{begin}.nrrd") for begin in (0, 3, 4)])
-        self.assertEqual(parts.tobytes(), whole.tobytes())
-
-    def test_parts_merge_to_same_bits(self):
-        self.whole_and_parts(write_scan(self.folder, fringes(b_scans=9)))
-
-    def test_parts_merge_with_dependent_b_scans(self):
-        self.whole_and_parts(write_scan(self.folder, fringes(b_scans=9)), "recipe.background=running")
-
-    def test_parts_merge_on_levels_above_noise_floor(self):
-        scan = write_scan(self.folder, fringes(b_scans=9), recipe={"levels": "noise_floor"})
-        self.whole_and_parts(scan, "recipe.voxel=u16")
-
-    def test_volumes_of_series(self):
-        spectra = fringes(b_scans=6)
-        scan = write_scan(self.folder, spectra, scan={"b_scans": 3, "volumes": 2})
-        self.succeed("reconstruct", scan, "-o", "second.nrrd", "--volume", 1)
-        expected = reconstructed_db(spectra[3:])
-        np.testing.assert_allclose(read_volume(self.folder / "second.nrrd").max(), expected.max(), atol=1e-3)
-        self.succeed("reconstruct", scan, "-o", "all.nrrd", "--volume", "all")
-        series = read_volume(self.folder / "all.nrrd")  # one file with both
-        last = read_volume(self.folder / "second.nrrd")
-        self.assertEqual(series.shape, (2, *last.shape))
-        self.assertEqual(series[1].tobytes(), last.tobytes())
-
-
 class Telling(ProgramCase):
-    def test_help_of_each_command(self):
-        whole = self.succeed("--help").out
-        expected = {
-            "demo": [],
-            "info": ["--json"],
-            "simulate": ["-o", "--seed", "--samples", "--a-scans", "--b-scans", "--volumes"],
-            "reconstruct": ["-o", "--volume", "--blocks", "--backend", "--quantity", "--set", "--b-scan", "--en-face"],
-            "render": ["-o", "--size", "--mode", "--azimuth", "--elevation", "--zoom", "--preset"],
-        }
-        for command, options in expected.items():
-            with self.subTest(command=command):
-                self.assertIn(command, whole)
-                told = self.succeed(command, "--help")
-                self.assertEqual(told.err, "")
-                for option in options:
-                    self.assertIn(option, told.out)
-
     def test_info_describes_raw_file(self):
         samples, header = 64, bytearray(512)
         header[:8] = b"SD01RAW2"
@@ -261,7 +170,3 @@ class Floor(ProgramCase):
                     codes = read_volume(self.folder / "u.nrrd")
                     self.assertEqual(codes.min(), codes.max())
                     self.assertEqual(codes.max(), 0)
-
-
-if __name__ == "__main__":
-    unittest.main()

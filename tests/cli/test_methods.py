@@ -3,7 +3,9 @@ import re
 
 import numpy as np
 
-from support import ProgramCase, read_png, read_volume, write_scan
+from png_files import read_png
+from scans import fringes, write_scan
+from support import ProgramCase, read_volume
 
 SPARSE = ["--set", "recipe.method=compressive", "--set", "compressive.transform=fft", "--set", "compressive.iterations=8"]
 
@@ -44,6 +46,24 @@ class Settings(ProgramCase):
             self.assertEqual("interpreted as" in done.err, scale != 1, done)
             pitches.append(re.search(r"depth pitch +([\d.]+) um", self.succeed("info", "v.nrrd").out)[1])
         self.assertEqual(len(set(pitches)), 1)
+
+    def test_warns_of_unlikely_layouts_and_numbers(self):
+        write_scan(self.folder, fringes(b_scans=4, a_scans=64), scan={"line_rate_hz": 76})
+        told = self.succeed("reconstruct", "scan.toml", "-o", "v.nrrd", "--set", "scan.byte_order=big").err
+        self.assertIn("echolux: warning: scan.byte_order", told)
+        self.assertIn("scan.line_rate_hz: 76 Hz is unlikely", told)
+
+
+class MovingRepeats(ProgramCase):
+    def test_aligning_flow_leaves_structure_unchanged(self):
+        """The simulator moves by about 0.5 um from repeat to repeat, and a little along the B-scan."""
+        self.succeed("simulate", "vessel", "-o", "scan.toml", "--samples", "512", "--a-scans", "64", "--b-scans", "4", "--b-repeats", "4",
+                     "--motion-axial", "30", "--motion-lateral", "5", "--set", "simulation.motion_saccade_rate_hz=0",
+                     "--set", "simulation.spacing_a_um=4")
+        plain = ["reconstruct", "scan.toml", "--average", "power", "--backend", "cpu", "-o"]
+        self.succeed(*plain, "a.nrrd", "--flow", "fa.nrrd", "--set", "flow.method=complex_decorrelation", "--set", "flow.align=true")
+        self.succeed(*plain, "b.nrrd")
+        np.testing.assert_array_equal(read_volume(self.folder / "a.nrrd"), read_volume(self.folder / "b.nrrd"))
 
 
 class FullRange(ProgramCase):

@@ -1,12 +1,10 @@
-"""Settings that have no effect, show nothing or are impossible are reported in one clear line, for any combination of
-options."""
+"""Settings that have no effect or show nothing are reported in one clear line, for any combination of options."""
 import json
-import unittest
 
 import numpy as np
 
+from scans import write_nrrd
 from support import ProgramCase
-from test_segment import write_nrrd
 
 
 class NoEffect(ProgramCase):
@@ -21,15 +19,9 @@ class NoEffect(ProgramCase):
 
     def test_between_requires_outputs(self):
         segment = ["segment", "v.nrrd", "--preset", "layers", "--names", "front back", "--polarity", "1,-1", "-o", "s.csv", "--overwrite"]
-        self.refuse(*segment, "--between", "front:bock", lines=None, names=["bock", "back"])
         self.warned("no effect without a map", *segment, "--between", "front:back")
         self.warned("no effect without a volume", *segment, "--level", "front")
         self.assertNotIn("no effect", self.succeed(*segment, "--between", "front:back", "--thickness", "t.nrrd").err)
-
-    def test_options_for_several_volumes(self):
-        self.refuse("register", "v.nrrd", "-o", "r.nrrd", "--reference-volume", "2", lines=None,
-                    names=["reference", "there is one"])
-        self.refuse("filter", "v.nrrd", "-o", "f.nrrd", "--all-volumes", lines=None, names=["v.nrrd", "one volume"])
 
     def test_unknown_quantities_are_reported(self):
         one = np.random.default_rng(1).exponential(1, (16, 96))
@@ -49,18 +41,5 @@ class NoEffect(ProgramCase):
         render = ["render", "v.nrrd", "-o", "p.png", "--size", "32x32", "--overwrite"]
         self.warned("plane_offset_um is 5000", *render, "--show", "slice", "--plane-offset", "5000")
         self.warned("top_um is 5000", *render, "--top", "5000")
-        self.refuse(*render, "--top", "20", "--bottom", "10", lines=None, names=["top_um", "not above the bottom"])
         self.assertNotIn("nothing is visible", self.succeed(*render, "--show", "slice").err)
         self.assertNotIn("nothing is visible", self.succeed(*render, "--top", "1").err)
-
-    def test_slow_missing_files_and_sources(self):
-        for command in (["render", "gone", "-o", "p.png"], ["info", "gone"], ["reconstruct", "gone", "-o", "v2.nrrd"]):
-            with self.subTest(command=command):
-                self.refuse(*command, lines=None, names=["gone", "does not exist"])
-        self.refuse("view", "--off-screen", "--source", "sim:nosuch", "--after", "60", lines=None, names=["nosuch", "retina"])
-        self.refuse("serve", "--source", "sim:nosuch", "--port", "0", "--fresh", lines=None, names=["nosuch", "retina"])
-        self.assertIn("genicam", self.succeed("info", "--sources").out)
-
-
-if __name__ == "__main__":
-    unittest.main()

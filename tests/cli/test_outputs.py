@@ -2,7 +2,6 @@
 the user, or another output of the same command is refused before work begins."""
 import hashlib
 import os
-import unittest
 from pathlib import Path
 
 import commands
@@ -174,10 +173,9 @@ class Recordings(ProgramCase):
 
     def test_processed_volumes_need_empty_folder(self):
         line = [*self.RECORD, "-o", "scan.toml", "--backend", "cpu", "--processed"]
-        self.refuse(*line, "volume.nrrd", names=["volume.nrrd", "folder"])
         (self.folder / "old").mkdir()
         (self.folder / "old" / "volume_000007.nrrd").write_bytes(FOREIGN)
-        self.refuse(*line, "old", names=["old: holds volumes already"])
+        self.refuse(*line, "old", names=["old: already contains volumes"])
         self.succeed(*line, "new")
 
     def test_neighbouring_calibration_is_kept(self):
@@ -187,7 +185,3 @@ class Recordings(ProgramCase):
         self.succeed("record", "--source", "replay:sim/scan.toml", "--volumes", 1, "-o", "copy.toml")
         self.assertEqual((self.folder / "copy.background.f64").read_bytes(), FOREIGN)
         self.assertIn('background = "copy.background-2.f64"', (self.folder / "copy.toml").read_text(encoding="utf-8"))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -2,7 +2,8 @@
 import nibabel
 import numpy as np
 
-from support import ProgramCase, read_png
+from png_files import read_png
+from support import ProgramCase
 
 TRANSFER = "[transfer]\nrelative = true\ncolours = [0, 0, 0, 0,  1, 0, 1, 0]\nextinctions = [0, 50,  1, 500]\n"
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from support import PROGRAM, Finished, ProgramCase, fringes, start
+from scans import fringes
+from support import PROGRAM, Finished, ProgramCase, start
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = Path(PROGRAM).resolve().parent / "plugins/sample_push"

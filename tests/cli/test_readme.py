@@ -44,7 +44,3 @@ class SlowPages(ProgramCase):
 
     def test_first_session(self):
         self.run_page("docs/first-session.md")
-
-
-if __name__ == "__main__":
-    unittest.main()

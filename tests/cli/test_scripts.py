@@ -10,7 +10,9 @@ from pathlib import Path
 import numpy as np
 
 import commands
-from support import PROGRAM, fringes, read_nrrd, read_png, write_scan
+from png_files import read_png
+from scans import fringes, write_scan
+from support import PROGRAM, read_nrrd
 
 
 class AllCommands(commands.PreparedCase):
@@ -203,7 +205,3 @@ class AllCommands(commands.PreparedCase):
             self.piped("convert", "v.nrrd", "-")
             self.piped("convert", "-", "-", given=b"no volume")
         self.assertEqual(list(scratch.iterdir()), [])
-
-
-if __name__ == "__main__":
-    unittest.main()

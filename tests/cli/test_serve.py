@@ -9,8 +9,10 @@ import urllib.error
 import urllib.request
 
 from browser import CHROMIUM, Browser
-from served import Served, asked, coming, picture, pixels_of_png, size_of_png, told
-from support import ProgramCase, write_scan
+from png_files import read_png
+from served import Served, asked, coming, picture, size_of_png, told
+from scans import write_scan
+from support import ProgramCase
 
 class Serve(ProgramCase):
     def setUp(self):
@@ -103,7 +105,7 @@ class Serve(ProgramCase):
         other.send(json.dumps({"type": "hello", "codecs": ["jpeg"]}))
         _, png = picture(other, is_still=True)
         before = page.until(f"({still}) && echolux.video.hash()")
-        self.assertEqual(before, hashlib.sha256(pixels_of_png(png).tobytes()).hexdigest())
+        self.assertEqual(before, hashlib.sha256(read_png(png).tobytes()).hexdigest())
 
         page.drag((640, 250), (760, 300))
         page.until(f"({still}) && echolux.input.number > 0 && echolux.shown.answers.length > 0")
@@ -127,7 +129,3 @@ class Serve(ProgramCase):
         page.value("echolux.connection.socket.close()")
         page.until(f"echolux.connection.connections > {connections} && echolux.connection.steers && ({still})")
         self.assertGreater(len(page.screenshot()), 10000)
-
-
-if __name__ == "__main__":
-    unittest.main()

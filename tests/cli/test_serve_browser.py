@@ -13,8 +13,10 @@ import numpy as np
 from scipy.ndimage import gaussian_filter
 
 from browser import CHROMIUM, Browser, Socket
-from served import Served, asked, picture, pixels_of_png, told
-from support import ProgramCase, read_png, write_scan
+from png_files import read_png
+from served import Served, asked, picture, told
+from scans import write_scan
+from support import ProgramCase
 from waiting import wait_until
 
 STILL = "window.echolux && echolux.video.last && echolux.video.last.isStill && echolux.video.last.picture"
@@ -112,7 +114,7 @@ class SlowServeInABrowser(ProgramCase):
         likeness = []
         for number in both:
             seen = np.frombuffer(base64.b64decode(decoded[str(number)]), np.uint8).reshape(400, 640, 3)
-            likeness.append(ssim(luma(seen), luma(pixels_of_png(lossless[number]))))
+            likeness.append(ssim(luma(seen), luma(read_png(lossless[number]))))
         print("SSIM of moving pictures:", ", ".join(f"{value:.3f}" for value in likeness))
         self.assertGreaterEqual(min(likeness), 0.95)
 
@@ -366,7 +368,3 @@ class ThinLine:
     def close(self):
         for one in self.sockets:
             one.close()
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -11,7 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
-from support import ProgramCase, fringes, read_png, start, write_scan
+from png_files import read_png
+from scans import fringes, write_scan
+from support import ProgramCase, start
 from test_push import push
 from waiting import wait_until
 

@@ -14,7 +14,8 @@ import warnings
 from pathlib import Path
 
 from served import Served, picture, size_of_png, told
-from support import ProgramCase, write_scan
+from scans import write_scan
+from support import ProgramCase
 
 
 EXAMPLE = Path(__file__).parents[2] / "examples/control/steer.py"

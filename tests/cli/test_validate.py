@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from support import Finished, ProgramCase, start, write_scan
+from scans import write_scan
+from support import Finished, ProgramCase, start
 
 DATA = os.environ.get("ECHOLUX_DATA")
 PAGE_MAKER = Path(__file__).resolve().parents[2] / "docs" / "validation.py"
@@ -94,12 +95,6 @@ class Validate(ProgramCase):
     def test_a_scan_without_mirror_is_refused(self):
         scan = self.write_mirror("none", 120, fringe=0)
         self.refuse("validate", "--quick", "--backend", "cpu", "--mirrors", scan, names=["none", "no peak of a mirror"], lines=None)
-        self.refuse("validate", "--quick", "--set", "recipe.window=hann", names=["--set", "--mirrors"])
-
-    def test_mirrors_without_calibration_are_refused(self):
-        write_scan(self.folder / "bare")
-        self.refuse("validate", "--quick", "--mirrors", "bare/scan.toml", names=["k map", "bare/scan.toml"], lines=None)
-        self.refuse("validate", "--quick", "--mirrors", "none.toml", names=["none.toml"], lines=None)
 
     def test_interruption_leaves_no_file(self):
         process = start("validate", "--backend", "cpu", "-o", "page.md", folder=self.folder)

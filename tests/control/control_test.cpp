@@ -273,39 +273,17 @@ TEST_F(ControlTest, NamesUnreadableFiles) {
     EXPECT_NE(refusal("open", {{"file", "gone.nrrd"}}).find("bad_file"), std::string::npos);
 }
 
-TEST_F(ControlTest, OperationsRunOnAllowedFiles) {
-    volume_file("ball.nii");
-    const Json listed = result("operation.list")["operations"];
-    const auto is_filter = [](const Json& one) { return one["name"] == "filter"; };
-    EXPECT_EQ(std::ranges::count_if(listed, is_filter), 1);
-
-    const Json arguments{{"input", "ball.nii"}, {"output", "smooth.nrrd"}, {"patch", 3}, {"filter.method", nullptr}};
-    const Json done = result("operation.run", {{"name", "filter"}, {"arguments", arguments}, {"backend", "cpu"}});
-    EXPECT_EQ(done["files"], (Json{(folder() / "smooth.nrrd").string()}));
-    EXPECT_EQ(done["backend"], "cpu");
-    EXPECT_EQ(read_volume(folder() / "smooth.nrrd").grid.depth, 24);
-    EXPECT_FALSE(work().viewer().is_open());
-
-    const Json both{{"input", {"ball.nii", "smooth.nrrd"}}, {"output", "mean.nrrd"}};
-    EXPECT_EQ(result("operation.run", {{"name", "filter"}, {"arguments", both}})["looks"], 2);
-}
-
-TEST_F(ControlTest, OperationsRefuseAsTheirCommands) {
+TEST_F(ControlTest, OperationsTakeOnlyTheirOwnArguments) {
     volume_file("ball.nii");
     const auto told = [&](const std::string& name, const Json& arguments) {
         return refusal("operation.run", {{"name", name}, {"arguments", arguments}});
     };
     EXPECT_NE(told("filtr", Json::object()).find("did you mean filter?"), std::string::npos);
-    EXPECT_NE(told("filter", {{"patsh", 3}}).find("filter.patch"), std::string::npos);
     EXPECT_NE(told("filter", {{"patch", {"3"}}}).find("expected one value"), std::string::npos);
     EXPECT_NE(told("filter", {{"calibration.k_map=/k", "x"}}).find("is not a key"), std::string::npos);
-    EXPECT_NE(told("filter", Json::object()).find("input: is missing"), std::string::npos);
-    EXPECT_NE(told("filter", {{"input", "gone.nrrd"}, {"output", "o.nrrd"}}).find("bad_file"), std::string::npos);
-    std::ofstream(folder() / "mine.nrrd") << "mine";
-    const Json kept{{"input", "ball.nii"}, {"output", "mine.nrrd"}};
-    EXPECT_NE(told("filter", kept).find("output: "), std::string::npos);
-    result("operation.run", {{"name", "filter"}, {"arguments", kept}, {"overwrite", true}});
-    EXPECT_EQ(read_volume(folder() / "mine.nrrd").grid.depth, 24);
+    const Json both{{"input", {"ball.nii", "ball.nii"}}, {"output", "mean.nrrd"}, {"filter.method", nullptr}};
+    EXPECT_EQ(result("operation.run", {{"name", "filter"}, {"arguments", both}})["looks"], 2);
+    EXPECT_FALSE(work().viewer().is_open());
 }
 
 // A scan in an allowed folder must not lead to files elsewhere.

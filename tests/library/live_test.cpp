@@ -212,43 +212,6 @@ TEST(LibraryLive, StartsAgain) {
     }
 }
 
-TEST(LibraryLive, RecordingIsReplayedVolumeByVolume) {
-    const TemporaryFolder folder;
-    const Size size{.volumes = 3};
-    const std::string toml = scan_in(folder.path(), size);
-    auto settings = fixed_levels;
-    settings.emplace_back("source.loop=false");
-    lux::Live live = lux::Live::open("replay:" + toml, settings, options(ECHOLUX_EVERY));
-    live.start();
-    const lux::Scan scan = lux::Scan::open(toml, fixed_levels);
-    int volumes = 0;
-    for (TestTimeout timeout; !live.ended() && timeout.lasts();) {
-        const auto made = live.next(soon);
-        if (!made) continue;
-        auto part = lux::make<echolux_part>();
-        part.volume = made->structure.number();
-        const lux::Volume expected = lux::reconstruct(scan, lux::make<echolux_device>(), part).structure;
-        EXPECT_EQ(floats_of(made->structure), floats_of(expected));
-        ++volumes;
-    }
-    EXPECT_EQ(volumes, 3);
-}
-
-TEST(LibraryLive, SimulatorIsSource) {
-    lux::Live live = lux::Live::open(
-        "sim:vessel", {"scan.samples=256", "scan.a_scans=16", "scan.b_scans=4", "source.line_rate_hz=20000"},
-        options(ECHOLUX_NEWEST));
-    live.start(3);
-    int volumes = 0;
-    for (TestTimeout timeout; !live.ended() && timeout.lasts();) {
-        const auto made = live.next(soon);
-        if (!made) continue;
-        EXPECT_EQ(made->structure.grid().a_scans, 16);
-        ++volumes;
-    }
-    EXPECT_GE(volumes, 1);
-}
-
 TEST(LibraryLive, SettingsChangeBetweenVolumes) {
     const Size size;
     const auto spectra = fringes(size);
@@ -345,45 +308,6 @@ TEST(LibraryLive, RecordsPushedBlocks) {
     scan.read(0, 0, size.b_scans, of_file);
     EXPECT_EQ(0, std::memcmp(of_file.data(), spectra.data(), of_file.size()));
     EXPECT_EQ(status_of([&] { live.record(file); }), ECHOLUX_OUTPUT) << "it is there";
-}
-
-TEST(LibraryLive, RecordsInStripesOverSeveralDisks) {
-    const TemporaryFolder folder;
-    const std::string file = (folder.path() / "take.toml").string();
-    const std::string other_disk = (folder.path() / "disk 2").string();
-    Size size;
-    size.a_scans = 512, size.samples = 1024;  // a volume spans several stripes of 1 MiB
-    const auto spectra = fringes(size);
-    lux::Live live = lux::Live::create(described(size), options(ECHOLUX_EVERY), size.b_scans);
-    live.start();
-    EXPECT_EQ(status_of([&] { live.record(file, false, {other_disk}); }), ECHOLUX_OUTPUT) << "there is no such folder";
-    EXPECT_FALSE(std::filesystem::exists(file));
-    std::filesystem::create_directory(other_disk);
-    live.record(file, false, {other_disk});
-    ASSERT_TRUE(live.push(block_of(spectra, size, 0, size.b_scans), soon));
-    ASSERT_TRUE(live.next(soon));
-    AWAIT(live.stats()["recorder.blocks"] == 1);
-    live.stop_recording();
-    EXPECT_EQ(live.stats()["recorder.blocks"], 1);
-    EXPECT_EQ(std::filesystem::file_size(folder.path() / "take.raw") +
-                  std::filesystem::file_size(std::filesystem::path(other_disk) / "take.stripe-2.raw"),
-              spectra.size() * 2);
-    std::vector<std::byte> of_file(spectra.size() * 2);
-    lux::Scan::open(file).read(0, 0, size.b_scans, of_file);
-    EXPECT_EQ(0, std::memcmp(of_file.data(), spectra.data(), of_file.size()));
-}
-
-TEST(LibraryLive, RecordsTruthOfSimulator) {
-    const TemporaryFolder folder;
-    lux::Live live =
-        lux::Live::open("sim:vessel", {"simulation.samples=256", "simulation.a_scans=8", "simulation.b_scans=2"});
-    live.record((folder.path() / "take.toml").string());
-    live.start();
-    AWAIT(live.stats()["recorder.blocks"] > 0);
-    live.stop();
-    live.stop_recording();
-    EXPECT_GT(live.stats()["recorder.blocks"], 0);
-    EXPECT_TRUE(std::filesystem::exists(folder.path() / "take.truth" / "truth.toml"));
 }
 
 }  // namespace

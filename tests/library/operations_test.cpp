@@ -1,17 +1,16 @@
-// Operations through the library: each one of the table refuses, stops, and returns its results by name; the same
-// results from files and from memory; no made-up results for data without information.
+// Operations through the library: names and values are checked, and results are returned by name. Files, refusals and
+// cancellation are compared with other interfaces in tests/operations.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <cstring>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <regex>
 
 #include "compute/indexing.h"
 #include "fringes.h"
-#include "temporary_folder.h"
 
 namespace echolux::test {
 namespace {
@@ -20,28 +19,23 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::int64_t depth = 64, a_scans = 32, b_scans = 8;
 
-lux::Volume volume_from(const std::vector<float>& voxels, const char* quantity = "intensity",
-                        std::int64_t slices = b_scans) {
+lux::Volume volume_from(const std::vector<float>& voxels) {
     auto grid = lux::make<echolux_grid>();
     grid.depth = depth;
     grid.a_scans = a_scans;
-    grid.b_scans = slices;
+    grid.b_scans = b_scans;
     grid.voxel = ECHOLUX_F32;
     grid.spacing_um[0] = 2;
     grid.spacing_um[1] = grid.spacing_um[2] = 5;
-    std::string(quantity).copy(grid.quantity, sizeof grid.quantity - 1);
-    auto facts = lux::make<echolux_volume_facts>();
-    facts.time_s = 1.5;
-    facts.number = 3;
-    return lux::Volume::create(grid, {reinterpret_cast<const std::byte*>(voxels.data()), 4 * voxels.size()}, 0, 0,
-                               facts);
+    std::strcpy(grid.quantity, "intensity");
+    return lux::Volume::create(grid, {reinterpret_cast<const std::byte*>(voxels.data()), 4 * voxels.size()});
 }
 
 // Speckle of a bright layer, rows 20 to 39, between dark ones.
-std::vector<float> layered(unsigned seed, std::int64_t slices = b_scans) {
+std::vector<float> layered(unsigned seed) {
     std::mt19937 random(seed);
     std::exponential_distribution<float> speckle(1);
-    std::vector<float> voxels(index(depth * a_scans * slices));
+    std::vector<float> voxels(index(depth * a_scans * b_scans));
     for (std::size_t i = 0; i < voxels.size(); ++i) {
         const auto row = static_cast<std::int64_t>(i) % depth;
         voxels[i] = speckle(random) * (row >= 20 && row < 40 ? 1.0f : 0.01f);
@@ -85,17 +79,6 @@ void expect_remedy(const Work& work, echolux_status status, const std::string& s
         status, says);
 }
 
-const lux::Assignments two_surfaces = {"preset=layers", "layers.names=top bottom", "layers.polarity=[1, -1]"};
-
-lux::Operation segmenting(const lux::Volume& volume, lux::Assignments more = {}) {
-    more.insert(more.begin(), two_surfaces.begin(), two_surfaces.end());
-    lux::Operation operation("segment", more);
-    operation.add_input("input", volume);
-    return operation;
-}
-
-// ---- All operations
-
 Json descriptions() {
     return Json::parse(lux::operations_json());
 }
@@ -106,10 +89,11 @@ struct Example {
     lux::Assignments settings{};
     int volumes = 1;
 };
-const std::vector<Example> examples = {{"attenuation", {"noise_floor_db=-20"}},
-                                       {"filter", {"method=median"}},
-                                       {"register", {}, 2},
-                                       {"segment", two_surfaces}};
+const std::vector<Example> examples = {
+    {"attenuation", {"noise_floor_db=-20"}},
+    {"filter", {"method=median"}},
+    {"register", {}, 2},
+    {"segment", {"preset=layers", "layers.names=top bottom", "layers.polarity=[1, -1]"}}};
 
 lux::Volume volume_number(int number) {
     return volume_from(shifted_in_depth(layered(4), 3 * number));
@@ -156,31 +140,6 @@ TEST(LibraryOperations, RefuseInvalidArguments) {
             if (argument["type"] != "integer" && argument["type"] != "number") continue;
             expect_refused([&] { operation.set(key, "1e300"); }, ECHOLUX_BAD_SETTING, key);
         }
-    }
-}
-
-TEST(LibraryOperations, RequireInputs) {
-    for (const Json& one : descriptions()) {
-        for (const Json& input : one["inputs"]) {
-            if (!input["required"].get<bool>()) continue;
-            SCOPED_TRACE(one["name"]);
-            lux::Operation operation(one["name"]);
-            for (const Json& output : one["outputs"]) {
-                if (!output["file"].get<bool>()) operation.keep(output["name"]);
-            }
-            expect_remedy([&] { operation.run(); }, ECHOLUX_BAD_SETTING);
-            expect_remedy([&] { operation.json(); }, ECHOLUX_BAD_ARGUMENT, "create another one");
-        }
-    }
-}
-
-TEST(LibraryOperations, StopByProgress) {
-    for (const Example& example : examples) {
-        SCOPED_TRACE(example.name);
-        lux::Operation operation = in_memory(example);
-        expect_refused([&] { operation.run([](const std::string&, std::int64_t, std::int64_t) { return false; }); },
-                       ECHOLUX_CANCELLED, "was stopped");
-        expect_remedy([&] { operation.volume("output"); }, ECHOLUX_BAD_ARGUMENT, "create another one");
     }
 }
 
@@ -234,26 +193,6 @@ TEST(LibraryOperations, ReturnResultsByName) {
     }
 }
 
-TEST(LibraryOperations, MakeSameVoxelsInFilesAndInMemory) {
-    const TemporaryFolder folder;
-    const std::vector<std::string> files = {folder / "0.nrrd", folder / "1.nrrd"};
-    for (int i = 0; i < 2; ++i) volume_number(i).write(files[index(i)]);
-    for (const Example& example : examples) {
-        SCOPED_TRACE(example.name);
-        const std::string file = folder / (example.name + ".nrrd");
-        lux::Operation by_file(example.name, example.settings), kept = in_memory(example);
-        for (int i = 0; i < example.volumes; ++i) by_file.set("input", files[index(i)]);
-        by_file.set("output", file).run();
-        expect_remedy([&] { by_file.volume("output"); }, ECHOLUX_BAD_ARGUMENT, "echolux_operation_keep");
-        EXPECT_EQ(Json::parse(by_file.json())["files"], Json::array({file}));
-        const lux::Volume made = kept.run().volume("output"), read = lux::Volume::open(file);
-        EXPECT_EQ(made.grid().quantity, std::string(read.grid().quantity));
-        EXPECT_TRUE(std::ranges::equal(made.bytes(), read.bytes()));
-        EXPECT_EQ(made.time_s(), 1.5) << "that of the input";
-        EXPECT_EQ(made.number(), 3);
-    }
-}
-
 TEST(LibraryOperations, KeepVolumesBeyondTheirOperation) {
     const auto filtered = [] {
         lux::Operation operation = in_memory(examples[1]);
@@ -264,18 +203,6 @@ TEST(LibraryOperations, KeepVolumesBeyondTheirOperation) {
     const lux::Volume made = filtered();
     EXPECT_EQ(made.bytes().size(), 4 * layered(1).size());
     EXPECT_FALSE(std::isnan(made.voxels<float>()[0]));
-}
-
-TEST(LibraryOperations, ReplaceFilesOnlyIfAllowed) {
-    const TemporaryFolder folder;
-    const std::string file = folder.write("notes.nrrd", "not a volume");
-    const auto filter = [&](bool overwrites) {
-        lux::Operation operation("filter", {"method=median", "output=" + file});
-        operation.add_input("input", volume_number(0)).run({}, lux::make<echolux_device>(), overwrites);
-    };
-    expect_remedy([&] { filter(false); }, ECHOLUX_OUTPUT, "notes.nrrd");
-    filter(true);
-    EXPECT_EQ(lux::Volume::open(file).grid().depth, depth);
 }
 
 TEST(LibraryOperations, CheckHandles) {
@@ -294,163 +221,6 @@ TEST(LibraryOperations, CheckHandles) {
     echolux_array unsized_array{};
     EXPECT_EQ(echolux_operation_get_array(operation.get(), "looks", &unsized_array, &error), ECHOLUX_BAD_ARGUMENT);
     expect_remedy([&] { operation.bytes("output"); }, ECHOLUX_BAD_ARGUMENT, "get_volume");
-}
-
-// ---- Their results
-
-TEST(LibraryOperations, FilterReducesSpeckleAndKeepsMean) {
-    const lux::Volume raw = volume_from(layered(1));
-    lux::Operation filter("filter", {"method=median"});
-    const lux::Volume made = filter.add_input("input", raw).keep("output").run().volume("output");
-    EXPECT_EQ(made.grid().spacing_um[1], 5);
-    EXPECT_NE(made.provenance().find("filter = [filter]\\nmethod = \"median\"\\n"), std::string::npos);
-    const auto spread = [](const lux::Volume& volume) {
-        double sum = 0, square = 0, count = 0;
-        for (std::size_t i = 0; i < volume.voxels<float>().size(); ++i) {
-            const auto row = static_cast<std::int64_t>(i) % depth;
-            if (row < 24 || row >= 36) continue;
-            const auto value = static_cast<double>(volume.voxels<float>()[i]);
-            sum += value;
-            square += value * value;
-            ++count;
-        }
-        const double mean = sum / count;
-        EXPECT_NEAR(mean, 1, 0.1);
-        return std::sqrt(square / count - mean * mean) / mean;
-    };
-    EXPECT_NEAR(spread(raw), 1, 0.1);
-    EXPECT_LT(spread(made), 0.25);
-    lux::Operation of_velocity("filter");
-    of_velocity.add_input("input", volume_from(layered(1), "velocity")).keep("output");
-    expect_refused([&] { of_velocity.run(); }, ECHOLUX_BAD_SETTING, "velocit");
-}
-
-TEST(LibraryOperations, FilterAveragesPowerOfLooks) {
-    const std::vector<float> one = layered(1), other = layered(2);
-    const auto average = [](const lux::Volume& a, const lux::Volume& b) {
-        lux::Operation filter("filter");
-        filter.add_input("input", a).add_input("input", b).keep("output").run();
-        return filter;
-    };
-    const lux::Operation two = average(volume_from(one), volume_from(other));
-    const lux::Volume mean = two.volume("output");
-    for (std::size_t i = 0; i < one.size(); ++i) ASSERT_NEAR(mean.voxels<float>()[i], (one[i] + other[i]) / 2, 1e-5);
-    EXPECT_NEAR(two.number("effective_looks"), 2, 0.1);
-    EXPECT_NEAR(average(volume_from(one), volume_from(one)).number("effective_looks"), 1, 0.01);
-    expect_refused([&] { average(volume_from(one), volume_from(layered(1, 4), "intensity", 4)); }, ECHOLUX_BAD_SETTING,
-                   "");
-}
-
-TEST(LibraryOperations, SegmentFindsLayers) {
-    const lux::Volume volume = volume_from(layered(3));
-    lux::Operation segment = segmenting(volume);
-    for (const char* output : {"output", "thickness", "en_face", "flatten"}) segment.keep(output);
-    segment.run();
-    EXPECT_EQ(segment.text("surfaces"), R"(["top","bottom"])");
-    const echolux_array rows = segment.array("places.row");
-    ASSERT_EQ(rows.dims, 3);
-    EXPECT_EQ(rows.shape[0], 2);
-    EXPECT_EQ(rows.shape[1], b_scans);
-    EXPECT_EQ(rows.shape[2], a_scans);
-    const echolux_array reasons = segment.array("places.reason");
-    const auto row = segment.values<float>("places.row"), at = segment.values<float>("places.depth");
-    const auto reason = segment.values<std::uint8_t>("places.reason");
-    for (std::size_t i = 0; i < row.size(); ++i) {
-        EXPECT_NEAR(row[i], i < row.size() / 2 ? 19.5 : 39.5, 1.5) << i;
-        EXPECT_FLOAT_EQ(at[i], 2 * row[i]);
-        EXPECT_STREQ(reasons.words[reason[i]], "ok");
-    }
-    const lux::Volume thickness = segment.volume("thickness"), en_face = segment.volume("en_face");
-    EXPECT_EQ(thickness.grid().b_scans, 1);
-    for (const float um : thickness.voxels<float>()) EXPECT_NEAR(um, 40, 5);
-    for (const float mean : en_face.voxels<float>()) EXPECT_GT(mean, 0.3);
-    EXPECT_EQ(segment.volume("flatten").grid().depth, depth);
-    const auto table = segment.bytes("output");
-    EXPECT_EQ(std::count(table.begin(), table.end(), std::byte{'\n'}), 1 + static_cast<std::int64_t>(row.size()));
-    lux::Operation upside_down = segmenting(volume, {"between=bottom:top"});
-    lux::Operation misspelt = segmenting(volume, {"level=topp"});
-    expect_refused([&] { upside_down.keep("thickness").run(); }, ECHOLUX_BAD_SETTING, "does not lie below");
-    expect_refused([&] { misspelt.keep("flatten").run(); }, ECHOLUX_BAD_SETTING, "top");
-}
-
-TEST(LibraryOperations, SegmentContinuesWithKnownSurfaces) {
-    const TemporaryFolder folder;
-    const std::string file = folder / "surfaces.nrrd";
-    const lux::Volume volume = volume_from(layered(3));
-    lux::Operation found = segmenting(volume);
-    found.set("output", file).keep("output").keep("thickness").run();
-    lux::Operation of_file = segmenting(volume), of_memory = segmenting(volume);
-    lux::Operation other = segmenting(volume_from(layered(1, 4), "intensity", 4));
-    of_file.set("surfaces", file).keep("thickness").run();
-    of_memory.add_input("surfaces", found.volume("output")).keep("thickness").run();
-    EXPECT_EQ(of_file.text("surfaces"), found.text("surfaces"));
-    const lux::Volume thickness = found.volume("thickness");
-    for (const lux::Operation* again : {&of_file, &of_memory}) {
-        const lux::Volume same = again->volume("thickness");
-        ASSERT_EQ(same.voxels<float>().size(), thickness.voxels<float>().size());
-        for (std::size_t i = 0; i < thickness.voxels<float>().size(); ++i)
-            EXPECT_NEAR(thickness.voxels<float>()[i], same.voxels<float>()[i], 1e-3);
-    }
-    other.set("surfaces", file).keep("thickness");
-    expect_refused([&] { other.run(); }, ECHOLUX_BAD_FILE, "surfaces.nrrd");
-}
-
-TEST(LibraryOperations, RegisterFindsShift) {
-    lux::Operation registered = in_memory(examples[2]);
-    registered.keep("table").run();
-    const auto z = registered.values<double>("shifts.z");
-    const auto reason = registered.values<std::uint8_t>("shifts.reason");
-    const echolux_array reasons = registered.array("shifts.reason");
-    ASSERT_EQ(z.size(), 2 * index(b_scans));
-    int placed = 0;
-    for (std::size_t b = 0; b < index(b_scans); ++b) {
-        EXPECT_EQ(z[b], 0);
-        const std::size_t second = index(b_scans) + b;
-        const bool has_place = reasons.words[reason[second]] == std::string("ok");
-        EXPECT_EQ(has_place, !std::isnan(z[second]));
-        if (!has_place) continue;
-        EXPECT_NEAR(z[second], -3, 0.2);
-        ++placed;
-    }
-    EXPECT_GE(placed, 6);
-    const auto table = registered.bytes("table");
-    EXPECT_EQ(std::string(reinterpret_cast<const char*>(table.data()), 22), "# echolux registration");
-    lux::Operation placed_volume = in_memory(examples[2]);
-    EXPECT_EQ(placed_volume.set("registered", "1").run().volume("output").grid().b_scans, b_scans);
-    for (const char* wrong : {"reference_volume", "registered"}) {
-        lux::Operation refused = in_memory(examples[2]);
-        refused.set(wrong, "7");
-        expect_refused([&] { refused.run(); }, ECHOLUX_BAD_SETTING, wrong);
-    }
-}
-
-void expect_no_result(const std::string& name, const lux::Assignments& settings,
-                      const std::vector<const lux::Volume*>& volumes, const std::string& input = "input") {
-    SCOPED_TRACE(name);
-    lux::Operation operation(name, settings);
-    for (const lux::Volume* one : volumes) operation.add_input(input, *one);
-    operation.keep("output");
-    expect_refused([&] { operation.run(); }, ECHOLUX_BAD_SETTING, "");
-}
-
-TEST(LibraryOperations, FindNothingInNoise) {
-    std::mt19937 random(7);
-    std::exponential_distribution<float> speckle(1);
-    std::vector<float> noise(index(depth * a_scans * b_scans));
-    for (float& voxel : noise) voxel = speckle(random);
-    const lux::Volume all_noise = volume_from(noise), structure = volume_from(layered(5));
-    const lux::Volume empty = volume_from(std::vector<float>(noise.size(), 0));
-    const lux::Volume nowhere = volume_from(std::vector<float>(noise.size(), std::numeric_limits<float>::quiet_NaN()));
-    for (const lux::Volume* volume : {&all_noise, &empty, &nowhere}) {
-        expect_no_result("segment", two_surfaces, {volume});
-        expect_no_result("register", {}, {&structure, volume});
-        expect_no_result("attenuation", {}, {volume});
-    }
-    const lux::Volume single = volume_from(layered(1, 1), "intensity", 1);
-    expect_no_result("register", {}, {&single});
-    const lux::Volume still = volume_from(std::vector<float>(noise.size(), 0), "velocity");
-    expect_no_result("flow", {}, {&structure}, "velocity");
-    expect_no_result("flow", {}, {&still}, "velocity");
 }
 
 }  // namespace

@@ -12,16 +12,6 @@
 namespace echolux::test {
 namespace {
 
-TEST(LibraryReconstructor, BlockSizeChangesNoVoxel) {
-    const Size size;
-    const auto spectra = fringes(size);
-    const lux::Scan scan = described(size);
-    const std::vector<float> whole = reconstructed(scan, spectra, size, 6);
-    EXPECT_EQ(reconstructed(scan, spectra, size, 1), whole);
-    EXPECT_EQ(reconstructed(scan, spectra, size, 4), whole);
-    EXPECT_GT(*std::ranges::max_element(whole), *std::ranges::min_element(whole) + 20) << "there is a mirror";
-}
-
 TEST(LibraryReconstructor, ReportsGridAndDevice) {
     lux::Scan scan = described();
     scan.settings().set("recipe.voxel", "u16");
@@ -303,17 +293,6 @@ TEST(LibraryReconstruct, ReconstructsPartAndLaterVolume) {
     part.volume = 0;
     part.b_scan_end = 7;
     EXPECT_EQ(status_of([&] { lux::reconstruct(scan, lux::make<echolux_device>(), part); }), ECHOLUX_BAD_SETTING);
-}
-
-TEST(LibraryReconstruct, CanBeStopped) {
-    const TemporaryFolder folder;
-    const lux::Scan scan = lux::Scan::open(scan_in(folder.path()), fixed_levels);
-    const auto stopped = [&] {
-        lux::reconstruct(scan, lux::make<echolux_device>(), lux::make<echolux_part>(),
-                         [](const std::string&, std::int64_t, std::int64_t) { return false; });
-    };
-    EXPECT_EQ(status_of(stopped), ECHOLUX_CANCELLED);
-    EXPECT_EQ(status_of([] { lux::reconstruct(described()); }), ECHOLUX_BAD_ARGUMENT) << "has no file";
 }
 
 }  // namespace

@@ -38,31 +38,6 @@ TEST(LibrarySimulation, RecordsSameDataAsFiles) {
     }
 }
 
-TEST(LibrarySimulation, ReconstructsInMemoryLikeFromFiles) {
-    const TemporaryFolder folder;
-    const std::string file = (folder.path() / "scan.toml").string();
-    const lux::Assignments settings{"simulation.samples=256", "simulation.a_scans=8", "simulation.b_scans=4"};
-    lux::Simulation simulation("layers", settings);
-    simulation.write(file);
-    lux::Scan scan = simulation.scan();
-    for (const char* assignment : {"recipe.levels", "recipe.low", "recipe.high"}) {
-        scan.settings().set(assignment, std::string(assignment) == "recipe.levels" ? "fixed" : "50");
-        if (std::string(assignment) == "recipe.low") scan.settings().set("recipe.low", 0);
-    }
-    const lux::Volumes of_file =
-        lux::reconstruct(lux::Scan::open(file, {"recipe.levels=fixed", "recipe.low=0", "recipe.high=50"}));
-    lux::Reconstructor work(scan);
-    std::vector<float> voxels(index(work.grid().bytes) / 4);
-    const std::vector<std::byte> spectra = recorded(simulation, 0, 4);
-    auto block = lux::make<echolux_block>();
-    block.data = spectra.data();
-    block.bytes = std::ssize(spectra);
-    block.b_scans = 4;
-    work.wait(work.submit(block, place_in(voxels)));
-    ASSERT_EQ(of_file.structure.bytes().size(), voxels.size() * 4);
-    EXPECT_EQ(0, std::memcmp(of_file.structure.bytes().data(), voxels.data(), voxels.size() * 4));
-}
-
 TEST(LibrarySimulation, ReturnsSameTruthAsFiles) {
     const TemporaryFolder folder;
     lux::Simulation simulation("vessel", small);

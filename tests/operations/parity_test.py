@@ -18,8 +18,8 @@ from types import SimpleNamespace
 import commands
 import echolux as ox
 import numpy as np
-from support import PROGRAM, Finished, ProgramCase, extend, has_signal, read_volume, start, write_scan
-from test_segment import write_nrrd
+from scans import write_nrrd, write_scan
+from support import PROGRAM, Finished, ProgramCase, extend, has_signal, read_volume, start
 from waiting import wait_until
 
 JSON = json.loads(subprocess.run([PROGRAM, "info", "--operations", "--json"], capture_output=True, check=True).stdout)

@@ -45,7 +45,7 @@ inside sh -c 'ldd /trial/env/lib/python3*/site-packages/echolux/*.so*' >"$root/t
 
 # Pictures need a Vulkan driver, which a bare system lacks: the test skips them with a message and runs the rest.
 mkdir -p "$root/trial/tests/python" "$root/trial/docs"
-cp "$sources"/tests/python/{support,test_tutorial}.py "$root/trial/tests/python/"
+cp "$sources"/tests/python/{support,test_tutorial}.py "$sources"/tests/support/scans.py "$root/trial/tests/python/"
 cp "$sources/docs/python.md" "$root/trial/docs/"
 inside sh -c 'cd /trial/tests/python && /trial/env/bin/python3 -m unittest test_tutorial' >"$root/trial/said" 2>&1 ||
     { tail -n 15 "$root/trial/said"; fail "the tutorial"; }

@@ -1,9 +1,11 @@
-"""Shared by the cases of the module: small scans written with NumPy, and a folder for each case."""
+"""Shared by the cases of the module: small scans, and a folder for each case."""
 import tempfile
 import unittest
 from pathlib import Path
 
 import numpy as np
+
+import scans
 
 
 def spectra(b_scans=4, a_scans=16, samples=256, seed=1):
@@ -19,13 +21,8 @@ def spectra(b_scans=4, a_scans=16, samples=256, seed=1):
 
 def write_scan(folder, raw, **recipe):
     """Writes scan.toml and scan.raw of spectra [b, a, samples]."""
-    folder = Path(folder)
-    raw.tofile(folder / "scan.raw")
-    lines = ["[scan]", 'file = "scan.raw"', 'sample_format = "u16"', f"samples = {raw.shape[2]}",
-             f"a_scans = {raw.shape[1]}", f"b_scans = {raw.shape[0]}", "spacing_a_um = 5.0", "spacing_b_um = 7.0", "[recipe]"]
-    lines += [f"{key} = {value!r}".replace("'", '"') for key, value in recipe.items()]
-    (folder / "scan.toml").write_text("\n".join(lines) + "\n")
-    return folder / "scan.toml"
+    defaults = {"resample": None, "levels": None}
+    return scans.write_scan(folder, raw, {"spacing_a_um": 5.0, "spacing_b_um": 7.0}, recipe={**defaults, **recipe}, raw="scan.raw")
 
 
 class FolderCase(unittest.TestCase):

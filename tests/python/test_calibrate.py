@@ -27,13 +27,6 @@ class Simulating(FolderCase):
         sim.save(self.folder / "scan.toml")
         np.testing.assert_array_equal(ox.open(self.folder / "scan.toml").read(), sim.spectra())
 
-    def test_reconstructs_with_flow(self):
-        sim = ox.simulate("vessel", **{**SMALL, "a_scans": 64})
-        sim.scan.flow.method = "doppler"
-        volume = sim.reconstruct()
-        self.assertIsNotNone(volume.flow)
-        self.assertEqual(volume.flow.quantity, "doppler")
-
     def test_rejects_invalid_settings(self):
         with self.assertRaises(ox.BadSetting):
             ox.simulate("nothing like it")

@@ -37,14 +37,6 @@ class NamedSources(unittest.TestCase):
         self.assertEqual(session.stats.reconstructed.volumes, 3)
         self.assertTrue(session.stats.ended or not session.stats.running)
 
-    def test_newest_volume_wins_with_slow_caller(self):
-        with ox.live("sim:vessel", simulation=SMALL) as session:
-            first = next(session)
-            wait_until(lambda: session.stats.reconstructed.volumes > 4, "more volumes")
-            later = next(session)
-            self.assertGreater(later.number, first.number + 1)
-            self.assertGreater(session.stats.arrived.volumes, 2)
-
     def test_accept_settings_while_running(self):
         with ox.live("sim:mirror", simulation={**SMALL, "mirror_um": [50], "mirror_amplitude": [0.2]},
                      recipe={"window": "rect"}) as session:
@@ -124,12 +116,6 @@ class Ending(FolderCase):
         with ox.live("sim:vessel", simulation=SMALL) as other:  # volumes later, nothing more is worked on
             wait_until(lambda: other.stats.reconstructed.volumes > 4)
         self.assertEqual((len(begun), len(ended)), (done, done))
-
-    def test_does_not_wait_for_unread_volumes(self):
-        with ox.live("sim:vessel", simulation=SMALL, lossless=True, queue=1) as session:
-            next(session)
-            wait_until(lambda: session.stats.arrived.volumes > 3, "volumes that nobody takes")
-        self.assertIsNotNone(session.next(10))
 
     def test_does_not_wait_after_ctrl_c(self):
         begun, go_on, ended = threading.Event(), threading.Event(), []

@@ -2,17 +2,16 @@
 import base64
 import os
 import re
-import struct
 import subprocess
 import sys
 import unittest
-import zlib
 from unittest import mock
 
 import numpy as np
 
 import echolux as ox
 from echolux import _core, show
+from png_files import read_png
 from support import FolderCase
 from waiting import wait_until
 
@@ -41,33 +40,17 @@ def cube(bright=200, **meaning):
     return ox.Volume.from_array(codes, spacing_um=(20, 10, 5), unit="dB", quantity="db", **meaning)
 
 
-def unpacked(png):
-    """Size and pixels of a PNG file."""
-    assert png[:8] == b"\x89PNG\r\n\x1a\n"
-    width, height = struct.unpack(">II", png[16:24])
-    at, data = 8, b""
-    while at < len(png):
-        length = struct.unpack(">I", png[at:at + 4])[0]
-        if png[at + 4:at + 8] == b"IDAT":
-            data += png[at + 8:at + 8 + length]
-        at += 12 + length
-    rows = np.frombuffer(zlib.decompress(data), np.uint8).reshape(height, -1)
-    return (width, height), rows[:, 1:]
-
-
 class Notebook(unittest.TestCase):
     def test_png_keeps_pixels(self):
         pixels = np.random.default_rng(1).integers(0, 255, (7, 5, 4), np.uint8)
-        size, rows = unpacked(show.png(pixels))
-        self.assertEqual(size, (5, 7))
-        np.testing.assert_array_equal(rows.reshape(7, 5, 4), pixels)
+        np.testing.assert_array_equal(read_png(show.png(pixels)), pixels)
 
     def test_html_shows_picture_size_spacing_and_unit(self):
         text = cube()._repr_html_()
         for words in ("24 x 20 x 32", "20 x 10 x 5 um", "dB", "uint8"):
             self.assertIn(words, text)
         png = base64.b64decode(re.search(r"base64,([^']+)'", text)[1])
-        self.assertGreater(unpacked(png)[1].std(), 0)
+        self.assertGreater(read_png(png).std(), 0)
         self.assertEqual(show.picture(cube()), png)
 
     def test_volumes_are_rendered_once(self):
@@ -76,9 +59,9 @@ class Notebook(unittest.TestCase):
 
     def test_shows_b_scan_without_renderer(self):
         with mock.patch.object(ox.Volume, "render", side_effect=ox.DeviceFailed("no device")):
-            size, rows = unpacked(show.picture(cube()))
-        self.assertEqual(size, (20, 32))
-        self.assertEqual(rows[16, 10], 255)
+            pixels = read_png(show.picture(cube()))
+        self.assertEqual(pixels.shape[:2], (32, 20))
+        self.assertEqual(pixels[16, 10, 0], 255)
 
 
 @unittest.skipIf(matplotlib is None, "matplotlib is not installed")
@@ -146,14 +129,14 @@ class Windows(FolderCase):
 class Widgets(FolderCase):
     def test_widget_turns_zooms_and_changes_presets(self):
         widget = cube().view(window=False, width=64, height=48)
-        self.assertEqual(unpacked(widget.picture)[0], (64, 48))
+        self.assertEqual(read_png(widget.picture).shape[:2], (48, 64))
         seen = {widget.picture}
         for change in ({"azimuth": 80.0}, {"elevation": -10.0}, {"zoom": 2.0}, {"preset": "bone"}):
             widget.set_state(change)
             seen.add(widget.picture)
         self.assertEqual(len(seen), 5)
         widget.set_state({"is_dragged": True})
-        self.assertEqual(unpacked(widget.picture)[0], (32, 24))
+        self.assertEqual(read_png(widget.picture).shape[:2], (24, 32))
         self.assertIn("tissue", widget.presets)
 
     def test_widget_steps_through_time(self):

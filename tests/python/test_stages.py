@@ -1,5 +1,4 @@
 """Python functions in the pipeline."""
-import unittest
 
 import numpy as np
 
@@ -62,13 +61,6 @@ class Stages(FolderCase):
             self.assertEqual(seen[0] if seen else None, expected, stage)
             seen.clear()
 
-    def test_spectra_stage_receives_counts(self):
-        kept = []
-        staged = scan()
-        staged.set_stages(spectra=lambda counts: kept.append(counts.copy()))
-        ox.Reconstructor(staged)(spectra())
-        np.testing.assert_array_equal(np.concatenate(kept), spectra())
-
     def test_errors_of_stages_are_raised(self):
         staged = scan()
 
@@ -114,7 +106,3 @@ class Stages(FolderCase):
         staged.set_stages(spectra=lambda counts: None)
         with self.assertRaises(ox.DeviceFailed):
             ox.Reconstructor(staged, device="cuda")
-
-
-if __name__ == "__main__":
-    unittest.main()

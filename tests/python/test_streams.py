@@ -134,7 +134,3 @@ class Order(unittest.TestCase):
         other.place = (2, 1)
         with self.assertRaisesRegex(ox.BadArgument, "out: does not lie on the GPU"):
             order_of(Array(), 1, CUDA).lent(other, "out")
-
-
-if __name__ == "__main__":
-    unittest.main()

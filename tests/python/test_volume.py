@@ -154,18 +154,6 @@ class Meaning(FolderCase):
                 volume().converted(odd)
             self.assertIn("µµµ", str(refused.exception))
 
-    def test_round_trips_through_files(self):
-        for name in ("one.nrrd", "one.tiff", "one.h5", "one.ome.zarr", "one.nii.gz", "one.npy"):
-            path = self.folder / name
-            try:
-                volume().save(path)
-            except ox.Unsupported:
-                continue
-            loaded = ox.load(path)
-            np.testing.assert_array_equal(loaded, CODES, name)
-            if not name.endswith(".npy"):
-                np.testing.assert_allclose(loaded.spacing_um, (7, 5, 3), 1e-6, err_msg=name)
-
     def test_repr_describes_volume(self):
         self.assertEqual(repr(volume()), "<Volume 2x3x4 u16, spacing 7 x 5 x 3 um, db, in dB>")
         self.assertEqual(volume().dtype, np.uint16)
@@ -236,30 +224,3 @@ class Pictures(FolderCase):
         np.testing.assert_array_equal(plain, volume().render(**options, **other, channel_2_shown=False))
         with self.assertRaises(ox.Error):
             volume().render(**options, channel_2_file=str(self.folder / "missing.nrrd"))
-
-
-class SeveralTimePoints(FolderCase):
-    def setUp(self):
-        super().setUp()
-        for i in range(4):
-            ox.Volume.from_array(CODES + 100 * i, spacing_um=(7, 5, 3), unit="dB").save(self.folder / f"t_{i}.nrrd")
-        self.expected = np.stack([CODES + 100 * i for i in range(4)])
-        self.series = ox.load(self.folder / "t_*.nrrd")
-
-    def test_read_lazily(self):
-        self.assertEqual((len(self.series), self.series.shape, self.series.dtype), (4, (4, 2, 3, 4), np.uint16))
-        np.testing.assert_array_equal(self.series[2], self.expected[2])
-        np.testing.assert_array_equal(self.series[-1], self.expected[3])
-        np.testing.assert_array_equal(self.series[1:4:2], self.expected[1:4:2])
-        np.testing.assert_array_equal(self.series, self.expected)
-        self.assertEqual([volume.number for volume in self.series], [0, 1, 2, 3])
-        with self.assertRaises(IndexError):
-            self.series[4]
-
-    def test_are_lazy_dask_arrays(self):
-        try:
-            import dask.array  # noqa: F401
-        except ImportError:
-            self.skipTest("Dask is not installed")
-        lazy = self.series.to_dask()
-        np.testing.assert_array_equal(lazy[2, :, 1].compute(), self.expected[2, :, 1])

@@ -177,7 +177,7 @@ TEST_F(OperationPanel, RunIsCancelled) {
     EXPECT_FALSE(std::filesystem::exists(output()));
 }
 
-TEST_F(OperationPanel, NothingMovesWhenStateChanges) {
+TEST_F(OperationPanel, KeepsItsLayoutWhenStateChanges) {
     open_ball();
     choose("filter");
     operating().set(form(), "filter.method", std::string("median"));
