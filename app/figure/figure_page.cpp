@@ -37,11 +37,13 @@ const std::vector<Field<FigureStyle>>& describe<FigureStyle>() {
         choice<S>("gray", &S::gray, {"normal", "inverted"}, view,
                   "inverted gray scale: low values are white, which saves ink"),
         number<S>("low", &S::low, lowest_value, highest_value, "", view,
-                  "value shown as black; auto (-1e12): leaves 0.3 % of the values below")
+                  "value shown as black; auto (-1e12): the noise floor of a B-scan in dB, otherwise leaves 0.3 % of "
+                  "the values below")
             .special(lowest_value, "auto")
             .of_volume(),
-        number<S>("high", &S::high, lowest_value, highest_value, "", view,
-                  "value shown as white; auto (1e12): leaves 0.3 % of the values above")
+        number<S>(
+            "high", &S::high, lowest_value, highest_value, "", view,
+            "value shown as white; auto (1e12): leaves 0.1 % of a B-scan in dB above, otherwise 0.3 % of the values")
             .special(highest_value, "auto")
             .of_volume(),
         flag<S>("axes", &S::axes, view, "axes in micrometres or millimetres; in voxels if the spacing is unknown"),

@@ -326,7 +326,8 @@ void Reconstruct::describe(OperationParts<Reconstruct>& parts) {
                        "write a picture of the mean over depth rows Z0 to Z1-1")
                       .written_as("Z0:Z1"))
         .argument(text("range", &Reconstruct::range, Effect::file,
-                       "values shown as black and white; default: 0.3 and 99.7 percentiles")
+                       "values shown as black and white; default: noise floor and 99.9 percentile of a B-scan in dB, "
+                       "otherwise 0.3 and 99.7 percentiles")
                       .written_as("LOW:HIGH"))
         .section("recipe", "Recipe", &Reconstruct::recipe, true)
         .output({.name = "output",

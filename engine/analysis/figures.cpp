@@ -131,6 +131,34 @@ void check_en_face(const VolumeGrid& grid, std::int64_t begin, std::int64_t end)
     }
 }
 
+namespace {
+
+// Returns the mean power of the rows that only 5 % of all rows fall below, in dB. Where tissue fills the figure, these
+// are its darkest rows. nullopt: no row has a value.
+std::optional<double> noise_floor_of(const Figure& figure) {
+    constexpr double share = 0.05;
+    EmptyValue empty;
+    for (const float value : figure.values) empty.add(double{value});
+    std::vector<double> powers;
+    for (std::int64_t row = 0; row < figure.height; ++row) {
+        double sum = 0;
+        std::int64_t count = 0;
+        for (std::int64_t column = 0; column < figure.width; ++column) {
+            const double db = figure.values[index(row * figure.width + column)];
+            if (!std::isfinite(db) || (empty.found() && db == static_cast<float>(*empty.found()))) continue;
+            sum += std::pow(10, db / 10);
+            ++count;
+        }
+        if (count > 0) powers.push_back(sum / static_cast<double>(count));
+    }
+    if (powers.empty()) return std::nullopt;
+    const auto at = powers.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(powers.size()));
+    std::ranges::nth_element(powers, at);
+    return 10 * std::log10(*at);
+}
+
+}  // namespace
+
 Figure b_scan_figure(const Volume& volume, std::int64_t b_scan) {
     const VolumeGrid& grid = volume.grid;
     check_b_scan(grid, b_scan);
@@ -148,6 +176,7 @@ Figure b_scan_figure(const Volume& volume, std::int64_t b_scan) {
             }
         }
     });
+    if (figure.is_db) figure.noise_floor = noise_floor_of(figure);
     return figure;
 }
 
@@ -198,7 +227,7 @@ Figure enlarged(const Figure& figure, std::int64_t factor) {
 }
 
 GrayRange percentile_range(const Figure& figure) {
-    constexpr double share = 0.003;
+    constexpr double share = 0.003, share_above_noise = 0.001;
     std::vector<float> sorted = figure.values;
     EmptyValue empty;
     for (const float value : sorted) empty.add(double{value});
@@ -209,7 +238,9 @@ GrayRange percentile_range(const Figure& figure) {
     const auto at = [&](double fraction) {
         return static_cast<double>(sorted[static_cast<std::size_t>(fraction * static_cast<double>(sorted.size() - 1))]);
     };
-    return {at(share), at(1 - share)};
+    if (!figure.noise_floor) return {at(share), at(1 - share)};
+    const double white = at(1 - share_above_noise);
+    return {std::min(*figure.noise_floor, white), white};
 }
 
 Picture gray_picture(const Figure& figure, std::optional<GrayRange> range) {

@@ -21,7 +21,8 @@ struct Figure {
     std::vector<float> values;
     double column_um = 0;
     double row_um = 0;
-    bool is_db = false;  // so that the dB of zero can be recognized
+    bool is_db = false;                   // so that the dB of zero can be recognized
+    std::optional<double> noise_floor{};  // mean power in dB of the darkest rows of a B-scan
 };
 
 // Values displayed as black and white.
@@ -56,7 +57,8 @@ Figure en_face_figure(const Volume& volume, const std::vector<float>& surface, s
 // Returns the figure with `factor` times as many columns and rows, linearly interpolated.
 Figure enlarged(const Figure& figure, std::int64_t factor);
 
-// Returns the range that excludes 0.3 % of the values on each side. Ignores the dB of zero.
+// Returns the range from the noise floor to the 99.9 percentile if the noise floor is known, and otherwise the range
+// that excludes 0.3 % of the values on each side. Ignores the dB of zero.
 GrayRange percentile_range(const Figure& figure);
 
 // Converts to gray; without `range`, uses percentile_range(). If both sizes are known, the picture is stretched

@@ -144,22 +144,22 @@ TEST(ControlHints, OfferedValuesAreValid) {
     bind(settings, scan);
     int specials = 0, soft_ranges = 0;
     for (const BoundField& field : settings.fields()) {
-        const auto& [special, text, soft, only, only_odd, path, endings] = field.control;
-        EXPECT_TRUE(!only_odd || std::get<std::int64_t>(field.default_value) % 2 == 1) << field.key();
-        if (special) {
+        const auto& control = field.control;
+        EXPECT_TRUE(!control.only_odd || std::get<std::int64_t>(field.default_value) % 2 == 1) << field.key();
+        if (control.special_value) {
             ++specials;
-            EXPECT_NO_THROW(checked(field, 0.0, *special, field.key()));
-            EXPECT_FALSE(text.empty()) << field.key();
+            EXPECT_NO_THROW(checked(field, 0.0, *control.special_value, field.key()));
+            EXPECT_FALSE(control.special_text.empty()) << field.key();
         }
-        if (soft) {
+        if (control.soft_range) {
             ++soft_ranges;
-            EXPECT_LT(soft->low, soft->high) << field.key();
-            EXPECT_NO_THROW(checked(field, 0.0, soft->low, field.key()));
-            EXPECT_NO_THROW(checked(field, 0.0, soft->high, field.key()));
+            EXPECT_LT(control.soft_range->low, control.soft_range->high) << field.key();
+            EXPECT_NO_THROW(checked(field, 0.0, control.soft_range->low, field.key()));
+            EXPECT_NO_THROW(checked(field, 0.0, control.soft_range->high, field.key()));
         }
-        for (const std::int64_t number : only) EXPECT_NO_THROW(checked(field, number, number, field.key()));
+        for (const std::int64_t number : control.only) EXPECT_NO_THROW(checked(field, number, number, field.key()));
         const bool is_text = std::holds_alternative<std::string>(field.default_value);
-        EXPECT_TRUE(is_text || path == PathKind::none) << field.key();
+        EXPECT_TRUE(is_text || control.path == PathKind::none) << field.key();
     }
     EXPECT_GT(specials, 20);
     EXPECT_GT(soft_ranges, 40);
