@@ -62,6 +62,11 @@ ResultValue result_of(const echolux_operation* operation, const char* result) {
     return finished(operation).operation->result(text_argument(result, "result"));
 }
 
+// File names may contain invalid UTF-8, which is replaced.
+std::string dumped(const nlohmann::ordered_json& object) {
+    return object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
 double number_of(const ResultValue& value, const char* result) {
     if (const auto* number = std::get_if<double>(&value)) return *number;
     if (const auto* number = std::get_if<std::int64_t>(&value)) return static_cast<double>(*number);
@@ -161,7 +166,7 @@ echolux_status echolux_operation_run(echolux_operation* operation, const echolux
         Context context{progress_shown, backend_of(device), overwrites != 0};
         one.has_started = true;
         one.operation->run(context);
-        one.json = one.operation->json(context).dump();
+        one.json = dumped(one.operation->json(context));
         one.warnings = std::move(context.warnings);
         one.has_results = true;
     });
@@ -181,17 +186,19 @@ echolux_status echolux_operation_get_text(const echolux_operation* operation, co
         if (std::holds_alternative<std::shared_ptr<const ResultArray>>(value))
             throw BadArgument("is an array", result, "read it with echolux_operation_get_array()");
         const auto* text = std::get_if<std::string>(&value);
-        copy_text_out(text != nullptr ? *text : json_of(value).dump(), buffer, size, needed);
+        copy_text_out(text != nullptr ? *text : dumped(json_of(value)), buffer, size, needed);
     });
 }
 
 echolux_status echolux_operation_get_array(echolux_operation* operation, const char* result, echolux_array* array,
                                            echolux_error* error) {
     return guarded(error, [&] {
-        const ResultValue value = result_of(operation, result);
-        auto& known = checked_handle(operation, "operation").viewed;
-        auto found = known.find(result);
-        if (found == known.end()) found = known.emplace(result, viewed(array_of(value, result))).first;
+        finished(operation);
+        const std::string name = text_argument(result, "result");
+        auto& known = operation->viewed;
+        auto found = known.find(name);
+        if (found == known.end())
+            found = known.emplace(name, viewed(array_of(result_of(operation, result), result))).first;
         copy_out(array, view_of(found->second), "array");
     });
 }

@@ -28,10 +28,7 @@ void CalibrateBackground::describe(OperationParts<CalibrateBackground>& parts) {
     parts.info.command = "calibrate background";
     parts.info.summary = "The mean spectrum of a scan: background, dark or mirror";
     parts
-        .input({.name = "scan",
-                .help = "recorded without sample, without light, or of a mirror",
-                .has_stored_as = false,
-                .is_file = true},
+        .input({.name = "scan", .help = "recorded without sample, without light, or of a mirror", .is_file = true},
                &CalibrateBackground::scan)
         .output(calibration_output<CalibrationKind::spectrum>("output", "text file with one number per line", true),
                 &CalibrateBackground::output)

@@ -149,7 +149,7 @@ void plot_dispersion(const std::filesystem::path& path, const SearchedDispersion
 void check_within(const Interval& chosen, std::int64_t all, const char* what) {
     const std::int64_t end = chosen.end != 0 ? chosen.end : all;
     if (chosen.begin >= 0 && chosen.begin < end && end <= all) return;
-    throw Error(ErrorCode::bad_setting, fmt::format("{} {}:{} lie outside of the B-scan", what, chosen.begin, end),
+    throw Error(ErrorCode::bad_setting, fmt::format("{} {}:{} are outside the B-scan", what, chosen.begin, end),
                 "region", fmt::format("stay within 0:{}", all));
 }
 
@@ -312,8 +312,7 @@ void CalibrateDispersion::describe(OperationParts<CalibrateDispersion>& parts) {
     parts.info.command = "calibrate dispersion";
     parts.info.summary = "Find the dispersion that makes a B-scan sharpest";
     parts.info.may_write_nothing = true;
-    parts.input({.name = "scan", .help = "scan TOML", .has_stored_as = false, .is_file = true},
-                &CalibrateDispersion::scan);
+    parts.input({.name = "scan", .help = "scan TOML", .is_file = true}, &CalibrateDispersion::scan);
     parts
         .argument(integer("b_scan", &CalibrateDispersion::b_scan, -1, many, "", effect, "B-scan of the first volume")
                       .special(-1, "the middle one")

@@ -252,7 +252,6 @@ void CalibrateK::describe_files(OperationParts<CalibrateK>& parts) {
         parts.input({.name = name,
                      .help = help,
                      .is_required = is_required,
-                     .has_stored_as = false,
                      .is_file = true,
                      .is_spectrum = true,
                      .is_positional = is_positional},

@@ -83,7 +83,6 @@ void CalibrateNoise::describe(OperationParts<CalibrateNoise>& parts) {
     parts
         .input({.name = "scan",
                 .help = "recorded without a sample, with the settings of scans that will use it",
-                .has_stored_as = false,
                 .is_file = true},
                &CalibrateNoise::scan)
         .argument(optional_choice("mean", &CalibrateNoise::mean, {"amplitude", "power"},

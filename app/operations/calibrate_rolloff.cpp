@@ -273,7 +273,7 @@ class Mirrors {
         for (const double a : seen.amplitude) mirror.profile_db.push_back(20 * std::log10(std::max(a, 1e-15)));
         if (mirror.reading.nearer_bin) {
             found.warnings.push_back(fmt::format(
-                "{}: a higher peak stands at bin {:.1f}, within the first 5 % of the range; if it is the mirror, "
+                "{}: there is a higher peak at bin {:.1f}, within the first 5 % of the range; if it is the mirror, "
                 "choose it with `depths`",
                 name, *mirror.reading.nearer_bin));
         }
@@ -528,7 +528,7 @@ void CalibrateRolloff::describe(OperationParts<CalibrateRolloff>& parts) {
                                   "treat each A-scan, or B-scan, as a mirror at another depth; backgrounds are paired "
                                   "with them if `background` has as many"))
         .argument(text("depths", &CalibrateRolloff::depths, effect,
-                       "bins in which mirrors are looked for [beyond the first 5 % of the range]")
+                       "depth bins to search for mirrors [beyond the first 5 % of the range]")
                       .written_as("Z0:Z1"))
         .argument(number("attenuation_db", &CalibrateRolloff::attenuation_db, -1, 200, "dB", effect,
                          "attenuation of the sample arm, both passes together, which is added to SNR to give "
@@ -547,20 +547,17 @@ void CalibrateRolloff::describe_files(OperationParts<CalibrateRolloff>& parts) {
         .input({.name = "mirror",
                 .help = "scans or mean spectra of one mirror at different depths",
                 .takes_many = true,
-                .has_stored_as = false,
                 .is_file = true,
                 .is_spectrum = true},
                &CalibrateRolloff::mirror)
         .input({.name = "scan",
                 .help = "scan whose calibration and recipe apply [each mirror's own]",
                 .is_required = false,
-                .has_stored_as = false,
                 .is_file = true},
                &CalibrateRolloff::scan)
         .input({.name = "background",
                 .help = "spectrum without the mirror [calibration.background]",
                 .is_required = false,
-                .has_stored_as = false,
                 .is_file = true,
                 .is_spectrum = true},
                &CalibrateRolloff::background)

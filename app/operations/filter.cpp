@@ -91,7 +91,8 @@ struct Filter {
 void Filter::describe(OperationParts<Filter>& parts) {
     parts.info.summary = "Reduce speckle, or average several volumes";
     parts.info.details =
-        "Filters work on linear power; voxels without a value stay so. Non-local means after C. Cuartas-Velez et al., "
+        "Filters work on linear power; voxels without a value are unchanged. Non-local means after C. Cuartas-Velez et "
+        "al., "
         "Biomed. Opt. Express 9, 3354, 2018; bilateral filter after C. Tomasi and R. Manduchi, ICCV 1998. Several "
         "inputs are averaged and not filtered. See docs/filters.md.";
     parts

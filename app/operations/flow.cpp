@@ -378,18 +378,18 @@ void Flow::describe(OperationParts<Flow>& parts) {
     describe_files(parts);
     parts
         .argument(text("through", &Flow::through, effect,
-                       "point of the vessel where the section is: A-scan, B-scan and depth row [where it is fastest]")
+                       "point of the vessel in the section: A-scan, B-scan and depth row [the fastest flow]")
                       .written_as("A,B,ROW"))
         .argument(text("towards", &Flow::towards, effect,
-                       "another point of the vessel's axis: its course is not fitted, but goes there")
+                       "another point on the vessel's axis, which sets its course instead of a fit")
                       .written_as("A,B,ROW"))
         .argument(choice("each", &Flow::each, {"volume", "b-scan"}, effect,
                          "a value for each volume, or for each B-scan along the vessel at its own time"))
         .argument(number("step_s", &Flow::step_s, 0, far_s, "s", effect, "time from one volume to the next")
-                      .special(0, "as the files say")
+                      .special(0, "from the files")
                       .written_as("SECONDS"))
         .argument(
-            numbers("times_s", &Flow::times_s, -far_s, far_s, "s", effect, "start of each volume [as the files say]")
+            numbers("times_s", &Flow::times_s, -far_s, far_s, "s", effect, "start of each volume [from the files]")
                 .written_as("SECONDS,..."))
         .argument(integer("arrow_count", &Flow::arrow_count, 1, 1000, "", effect, "number of arrows").written_as("N"))
         .section("cross_section", "Section", &Flow::cross_section);
@@ -411,8 +411,7 @@ void Flow::describe_files(OperationParts<Flow>& parts) {
                         "signal-to-noise ratio is checked",
                 .is_required = false,
                 .takes_many = true,
-                .takes_scans = false,
-                .has_stored_as = false},
+                .takes_scans = false},
                &Flow::structure)
         .output({.name = "output",
                  .kind = OutputKind::table,

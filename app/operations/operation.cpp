@@ -85,6 +85,40 @@ void Context::write(OperationOutput& output, const std::string& text) {
     if (output.is_kept) output.bytes = text;
 }
 
+namespace {
+
+// A folder for temporary files that is removed with its owner.
+class ScratchFolder {
+  public:
+    ScratchFolder() {
+        std::error_code problem;
+        std::string name = (std::filesystem::temp_directory_path(problem) / "echolux-XXXXXX").string();
+        if (problem || mkdtemp(name.data()) == nullptr)
+            throw Error(ErrorCode::output, "no temporary folder can be made", name, "set TMPDIR to one with room");
+        unfinished_.emplace(name);
+        path_ = name;
+    }
+    ~ScratchFolder() {
+        std::error_code ignored;
+        std::filesystem::remove_all(path_, ignored);
+    }
+    ScratchFolder(const ScratchFolder&) = delete;
+    ScratchFolder& operator=(const ScratchFolder&) = delete;
+
+    const std::filesystem::path& path() const { return path_; }
+
+  private:
+    std::filesystem::path path_;
+    std::optional<UnfinishedName> unfinished_;
+};
+
+std::string bytes_of(const std::filesystem::path& path) {
+    std::ifstream stream = open_file(path);
+    return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+}  // namespace
+
 void Context::write(OperationOutput& output, const std::string& ending,
                     const std::function<void(const std::filesystem::path&)>& to_file) {
     if (!output.file.empty()) {
@@ -92,18 +126,15 @@ void Context::write(OperationOutput& output, const std::string& ending,
         files.push_back(output.file);
     }
     if (!output.is_kept) return;
-    std::string folder = (std::filesystem::temp_directory_path() / "echolux-XXXXXX").string();
-    if (mkdtemp(folder.data()) == nullptr) throw Error(ErrorCode::output, "cannot be created", folder);
-    const std::filesystem::path path = std::filesystem::path(folder) / ("output" + ending);
-    try {
-        to_file(path);
-    } catch (...) {
-        std::filesystem::remove_all(folder);
-        throw;
+    const bool is_written = !output.file.empty() && lower_ending(output.file) == ending;
+    if (is_written) {
+        output.bytes = bytes_of(output.file);
+        return;
     }
-    std::ifstream stream = regular_stream(path);
-    output.bytes.assign(std::istreambuf_iterator<char>(stream), {});
-    std::filesystem::remove_all(folder);
+    const ScratchFolder folder;
+    const std::filesystem::path path = folder.path() / ("output" + ending);
+    to_file(path);
+    output.bytes = bytes_of(path);
 }
 
 // ---- The table of operations
@@ -203,6 +234,17 @@ void check_writable(const OutputText& text, const std::filesystem::path& file) {
         check_can_be_written(file);
 }
 
+// A further file or volume in memory extends an input that takes several. The last one counts for others.
+void start_or_extend(const InputText& text, VolumeInput& input, bool with_memory) {
+    if (!text.takes_many) {
+        input.names.clear();
+        input.held.clear();
+    } else if (with_memory ? !input.names.empty() : input.is_in_memory()) {
+        throw Error(ErrorCode::bad_setting, "takes either files or volumes in memory", std::string(text.name),
+                    "read the files first, or name files only");
+    }
+}
+
 }  // namespace
 
 // "level" -> "segment.level", "count" -> "layers.count", others as they are.
@@ -218,10 +260,8 @@ std::string Operation::key_of(std::string_view key) const {
 bool Operation::set_file(std::string_view key, const std::string& name) {
     const std::size_t input = index_named(info_.inputs, key);
     if (input < info_.inputs.size()) {
-        VolumeInput& one = input_at(input);
-        if (!info_.inputs[input].takes_many) one.names.clear();
-        one.names.push_back(name);
-        one.held.clear();
+        start_or_extend(info_.inputs[input], input_at(input), false);
+        input_at(input).names.push_back(name);
         return true;
     }
     const std::size_t output = index_named(info_.outputs, key);
@@ -254,13 +294,27 @@ void Operation::set_own(const std::string& key, std::string_view text, const Val
         throw Error(ErrorCode::bad_setting, "unknown key", key,
                     std::string(info_.name) + " has no arguments but inputs and outputs");
     }
+    const BoundField* known = settings_.field(key);
+    const Value before = known != nullptr ? known->get() : Value();
     if (value != nullptr)
         settings_.set_value(key, *value, "");
     else
         settings_.set(key, text, "");
     assigned_.emplace_back(key, settings_.field(key)->get());
-    if (info_.preset_argument.empty() || key != key_of(info_.preset_argument) || !take_preset()) return;
-    for (const auto& [earlier, was] : assigned_) settings_.set_value(earlier, was, "");
+    if (info_.preset_argument.empty() || key != key_of(info_.preset_argument)) return;
+    try {
+        apply_preset();
+    } catch (const Error&) {
+        assigned_.pop_back();
+        settings_.set_value(key, before, "");
+        apply_preset();
+        throw;
+    }
+}
+
+void Operation::apply_preset() {
+    take_preset();
+    for (const auto& [key, value] : assigned_) settings_.set_value(key, value, "");
 }
 
 void Operation::set_text(std::string_view key, std::string_view text) {
@@ -285,10 +339,8 @@ void Operation::add_input(std::string_view name, std::shared_ptr<const Volume> v
     const std::size_t input = required_index(info_, info_.inputs, name, "an input");
     if (info_.inputs[input].is_file)
         throw Error(ErrorCode::bad_setting, "cannot be a volume in memory", std::string(name), "name a file");
-    VolumeInput& one = input_at(input);
-    if (!info_.inputs[input].takes_many) one.held.clear();
-    one.held.push_back(std::move(volume));
-    one.names.clear();
+    start_or_extend(info_.inputs[input], input_at(input), true);
+    input_at(input).held.push_back(std::move(volume));
 }
 
 void Operation::keep(std::string_view output) {
@@ -300,6 +352,18 @@ void Operation::keep(std::string_view output) {
 
 // ---- Running
 
+namespace {
+
+// Choosing a time point and settings of a reconstruction have no effect on a volume in memory.
+void require_no_reading(const OperationInfo& info, const VolumeInput& held) {
+    if (held.settings.empty() && held.volume == 0) return;
+    throw Error(ErrorCode::bad_setting, "has no effect on a volume in memory",
+                held.settings.empty() ? std::string(info.name) + ".volume" : held.settings.front(),
+                "leave it out, or set it when the volume is read");
+}
+
+}  // namespace
+
 void Operation::require_inputs() {
     const BoundField* first = info_.first_argument.empty() ? nullptr : field(info_.first_argument);
     if (first != nullptr && first->get() == Value(std::string()))
@@ -308,9 +372,7 @@ void Operation::require_inputs() {
         const VolumeInput& one = input_at(i);
         if (info_.inputs[i].is_required && !one.is_given())
             throw Error(ErrorCode::bad_setting, "is missing", std::string(info_.inputs[i].name), "name a volume");
-        if (!one.is_in_memory() || one.settings.empty()) continue;
-        throw Error(ErrorCode::bad_setting, "has no effect on a volume in memory", one.settings.front(),
-                    "leave it out, or set it when the scan is reconstructed");
+        if (one.is_in_memory()) require_no_reading(info_, one);
     }
 }
 
@@ -332,8 +394,9 @@ FileNames Operation::files_to_read() {
     FileNames read;
     const auto add = [&](const FileNames& names) { read.insert(read.end(), names.begin(), names.end()); };
     for (std::size_t i = 0; i < info_.inputs.size(); ++i) {
-        const VolumeInput& one = input_at(i);
-        for (const std::string& name : one.names) add(files_read(name, one.settings));
+        const bool is_scan = info_.inputs[i].takes_scans;  // all scans share their settings
+        for (const std::string& name : input_at(i).names)
+            add(is_scan ? files_read(name, scan_input()->settings) : files_read(name));
     }
     for (const BoundField& field : settings_.fields()) {
         const Value value = field.get();

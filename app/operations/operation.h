@@ -121,7 +121,7 @@ struct InputText {
     bool is_required = true;
     bool takes_many = false;
     bool takes_scans = true;         // with their settings, and one volume of a series; else volume files as they are
-    bool has_stored_as = true;       // adds the argument stored_as
+    bool has_stored_as = true;       // the first input, unless it is_file, adds the argument stored_as
     bool is_file = false;            // the operation opens it by itself, for example a scan: never from memory
     bool is_option = false;          // the command takes it as an option, even the first
     bool is_spectrum = false;        // a file: a scan, or its mean spectrum as numbers
@@ -239,13 +239,14 @@ class Operation {
     virtual ResultValue result_at(std::size_t number) const = 0;
     virtual VolumeInput& input_at(std::size_t number) = 0;
     virtual OperationOutput& output_at(std::size_t number) = 0;
-    virtual bool take_preset() = 0;  // returns false if the operation has none
+    virtual void take_preset() = 0;  // resets the sections to it; without effect if the operation has none
 
     Settings settings_;
 
   private:
     std::string key_of(std::string_view key) const;
     void set_own(const std::string& key, std::string_view text, const Value* value);
+    void apply_preset();
     bool is_of_scan(std::string_view section) const;
     bool set_file(std::string_view key, const std::string& name);
     void check_files(const Context& context);
@@ -436,13 +437,12 @@ class OperationOf final : public Operation {
     ResultValue result_at(std::size_t number) const override { return parts_.results[number](one_); }
     VolumeInput& input_at(std::size_t number) override { return one_.*parts_.inputs[number]; }
     OperationOutput& output_at(std::size_t number) override { return one_.*parts_.outputs[number]; }
-    bool take_preset() override {
-        if (!parts_.preset) return false;
+    void take_preset() override {
+        if (!parts_.preset) return;
         for (const BoundField& field : settings_.fields()) {
             if (field.section != parts_.info.name) field.set(field.default_value);
         }
         parts_.preset(one_, settings_);
-        return true;
     }
 
     const OperationParts<S>& parts_;

@@ -52,6 +52,8 @@ Json object_of(const OperationInfo& info, const BoundField& field) {
         one["min"] = field.low;
         one["max"] = field.high;
     }
+    if (field.control.special_value)
+        one["special"] = {{"value", *field.control.special_value}, {"meaning", field.control.special_text}};
     return one;
 }
 

@@ -27,18 +27,25 @@ std::string marks_of(const Json& one) {
     return marks.empty() ? "" : " (" + marks + ")";
 }
 
+// Bounds beyond any practical value are not listed.
+std::string range_of(double min, double max) {
+    constexpr double unlimited = 1e9;
+    const std::string from = min > -unlimited ? fmt::format(" from {:g}", min) : "";
+    return max < unlimited ? from + fmt::format(" to {:g}", max) : from;
+}
+
 std::string type_of(const Json& argument) {
     std::string choices;
     if (argument.contains("choices")) {
         for (const Json& one : argument["choices"]) choices += (choices.empty() ? "" : ", ") + cell(one);
         return choices;
     }
-    std::string type = argument["type"];
-    if (argument.contains("min")) {
-        type += fmt::format(" from {:g} to {:g}", argument["min"].get<double>(), argument["max"].get<double>());
-    }
-    const std::string unit = argument["unit"];
-    return unit.empty() ? type : type + " " + unit;
+    const std::string range = argument.contains("min") ? range_of(argument["min"], argument["max"]) : "";
+    std::string type = argument["type"].get<std::string>() + range;
+    if (const std::string unit = argument["unit"]; !unit.empty()) type += (range.empty() ? " in " : " ") + unit;
+    if (!argument.contains("special")) return type;
+    const Json& special = argument["special"];
+    return type + fmt::format("; {:g}: {}", special["value"].get<double>(), cell(special["meaning"]));
 }
 
 // Arguments of the operation itself, and a line about the settings of its sections, which docs/settings.md lists.
@@ -68,7 +75,8 @@ std::string chapter(const Json& operation) {
     if (!operation["inputs"].empty()) text += "| input | meaning |\n|---|---|\n";
     for (const Json& one : operation["inputs"])
         text += fmt::format("| `{}`{} | {} |\n", cell(one["name"]), marks_of(one), cell(one["help"]));
-    text += "\n" + arguments_of(operation);
+    if (!operation["inputs"].empty()) text += "\n";
+    text += arguments_of(operation);
     if (!operation["outputs"].empty()) text += "| output | kind | meaning |\n|---|---|---|\n";
     for (const Json& one : operation["outputs"]) {
         text += fmt::format("| `{}`{} | {} | {} |\n", cell(one["name"]), marks_of(one), cell(one["kind"]),

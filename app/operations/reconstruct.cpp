@@ -88,6 +88,7 @@ struct Reconstruct {
     std::int64_t volumes_in_scan = 1;
 
     static void describe(OperationParts<Reconstruct>& parts);
+    static void describe_outputs(OperationParts<Reconstruct>& parts);
     static std::string streamed(const Settings& settings);
     void run(Context& context);
 
@@ -181,7 +182,7 @@ void Reconstruct::check_flow(const Scan& opened) const {
 void Reconstruct::check_repeats(const Scan& opened) const {
     if (!repeats.is_wanted()) return;
     if (!repeats.file.empty() && lower_ending(repeats.file) != ".csv")
-        refuse("what aligning found is a table", repeats.file.string(), "name it *.csv");
+        refuse("alignment results are a table", repeats.file.string(), "name it *.csv");
     if (!opened.flow.align || opened.flow.method == FlowMethod::none || !flow.is_wanted()) {
         refuse("no repeats are aligned", "repeats", "name a volume with `flow`, and set flow.align = true");
     }
@@ -307,10 +308,7 @@ void Reconstruct::describe(OperationParts<Reconstruct>& parts) {
         "Settings that are not given are those of the scan's file. Parts of a volume are bit-identical to the whole, "
         "and `convert` joins them. See docs/scan-files.md and docs/algorithms.md.";
     parts
-        .input({.name = "scan",
-                .help = "scan TOML, or a raw file that describes itself (SD01RAW2)",
-                .has_stored_as = false,
-                .is_file = true},
+        .input({.name = "scan", .help = "scan TOML, or a raw file that describes itself (SD01RAW2)", .is_file = true},
                &Reconstruct::scan)
         .argument(text("volume", &Reconstruct::volume, Effect::file,
                        "volume, counted from 0, or all as one series; default: 0")
@@ -325,11 +323,23 @@ void Reconstruct::describe(OperationParts<Reconstruct>& parts) {
         .argument(text("en_face", &Reconstruct::en_face, Effect::file,
                        "write a picture of the mean over depth rows Z0 to Z1-1")
                       .written_as("Z0:Z1"))
-        .argument(text("range", &Reconstruct::range, Effect::file,
-                       "values shown as black and white; default: noise floor and 99.9 percentile of a B-scan in dB, "
-                       "otherwise 0.3 and 99.7 percentiles")
-                      .written_as("LOW:HIGH"))
-        .section("recipe", "Recipe", &Reconstruct::recipe, true)
+        .argument(
+            text("range", &Reconstruct::range, Effect::file,
+                 "values displayed as black and white; default: noise floor and 99.9 percentile of a B-scan in dB, "
+                 "otherwise 0.3 and 99.7 percentiles")
+                .written_as("LOW:HIGH"))
+        .section("recipe", "Recipe", &Reconstruct::recipe, true);
+    describe_outputs(parts);
+    parts.uses_backend("reconstructs", true)
+        .result("backend", "", "device that reconstructed", [](const Reconstruct& one) { return one.stats.backend; })
+        .result("a_scans", "", "number of A-scans", [](const Reconstruct& one) { return one.stats.a_scans; })
+        .result("seconds", "s", "time of reconstruction alone",
+                [](const Reconstruct& one) { return one.stats.seconds; })
+        .result("volumes_in_scan", "", "number of volumes of the scan", &Reconstruct::volumes_in_scan);
+}
+
+void Reconstruct::describe_outputs(OperationParts<Reconstruct>& parts) {
+    parts
         .output({.name = "output",
                  .kind = OutputKind::volume_or_figure,
                  .help = "volume to write, or *.png for a picture of a B-scan or projection",
@@ -342,18 +352,12 @@ void Reconstruct::describe(OperationParts<Reconstruct>& parts) {
                  .help = "also write the flow of flow.method, as velocities or contrast",
                  .is_checked_by_run = true},
                 &Reconstruct::flow)
-        .output(
-            {.name = "repeats",
-             .kind = OutputKind::table,
-             .help = "also write where the repeats of each B-scan lay, and which were left out, as flow.align found",
-             .is_checked_by_run = true},
-            &Reconstruct::repeats)
-        .uses_backend("reconstructs", true)
-        .result("backend", "", "device that reconstructed", [](const Reconstruct& one) { return one.stats.backend; })
-        .result("a_scans", "", "number of A-scans", [](const Reconstruct& one) { return one.stats.a_scans; })
-        .result("seconds", "s", "time of reconstruction alone",
-                [](const Reconstruct& one) { return one.stats.seconds; })
-        .result("volumes_in_scan", "", "number of volumes of the scan", &Reconstruct::volumes_in_scan);
+        .output({.name = "repeats",
+                 .kind = OutputKind::table,
+                 .help = "also write the positions of the repeats of each B-scan, and which were left out, as found by "
+                         "flow.align",
+                 .is_checked_by_run = true},
+                &Reconstruct::repeats);
 }
 
 }  // namespace

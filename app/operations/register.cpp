@@ -48,6 +48,7 @@ struct Register {
     SelectedBackend used{};
 
     static void describe(OperationParts<Register>& parts);
+    static void describe_results(OperationParts<Register>& parts);
     void run(Context& context);
 
     std::string reference_name() const { return reference.is_in_memory() ? "reference" : reference.name(); }
@@ -440,7 +441,7 @@ void check_choice(const Register& asked, std::int64_t count) {
     check_number(asked.registered, count, "registered");
     if (asked.across.is_given() && (count != 1 || asked.reference.is_given())) {
         throw Error(ErrorCode::bad_setting, "aligns a single volume, without a reference", asked.across_name(),
-                    "align volumes one by one, then register what comes of them");
+                    "align volumes one by one, then register the results");
     }
 }
 
@@ -553,7 +554,7 @@ void Register::describe(OperationParts<Register>& parts) {
                 .takes_scans = false},
                &Register::input)
         .input({.name = "reference",
-                .help = "volume that all are registered to [one of them]",
+                .help = "volume to which all are registered [one of them]",
                 .is_required = false,
                 .takes_scans = false},
                &Register::reference)
@@ -571,17 +572,20 @@ void Register::describe(OperationParts<Register>& parts) {
                           "number of a volume, counted from 0: the output is this volume at its registered position")
                       .special(-1, "the mean of all")
                       .written_as("N"))
-        .output(
-            {.name = "output", .help = "mean of the registered volumes, NaN where nothing came", .placeholder = "OUT"},
-            &Register::output)
+        .output({.name = "output", .help = "mean of the registered volumes; NaN without data", .placeholder = "OUT"},
+                &Register::output)
         .output({.name = "table",
                  .kind = OutputKind::table,
-                 .help = "place, quality and reason of every B-scan",
+                 .help = "position, quality and reason of every B-scan",
                  .is_own = is_own_table},
                 &Register::table)
         .section("registration", "Registration", &Register::registration)
-        .uses_backend("registers")
-        .result("volumes", "", "number of volumes", [](const Register& one) { return std::ssize(one.rows); })
+        .uses_backend("registers");
+    describe_results(parts);
+}
+
+void Register::describe_results(OperationParts<Register>& parts) {
+    parts.result("volumes", "", "number of volumes", [](const Register& one) { return std::ssize(one.rows); })
         .result("b_scans", "", "number of B-scans of all volumes, without those across", &Register::b_scans)
         .result("reasons", "", "number of B-scans by reason; ok: with a position", &Register::reasons)
         .result("saccades", "", "number of B-scans during a saccade", &Register::saccades)

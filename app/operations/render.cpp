@@ -112,7 +112,8 @@ struct Render : MovieSpec {
     std::optional<MovieResult> made;  // instead of a picture
 
     static void describe(OperationParts<Render>& parts);
-    static void describe_files(OperationParts<Render>& parts);
+    static void describe_inputs(OperationParts<Render>& parts);
+    static void describe_outputs(OperationParts<Render>& parts);
     static void describe_movies(OperationParts<Render>& parts);
     static void describe_results(OperationParts<Render>& parts);
 
@@ -271,15 +272,17 @@ void Render::describe(OperationParts<Render>& parts) {
     using R = Render;
     parts.info.summary = "Ray-cast a volume or scan into a picture";
     parts.info.details =
-        "Also makes movies, and reports value and position of what is seen at pixels. In memory, a picture is a PNG "
+        "Also makes movies, and reports the visible value and position at pixels. In memory, a picture is a PNG "
         "and a movie MP4, unless `codec` has another format. See docs/rendering.md and docs/movies.md.";
-    describe_files(parts);
+    describe_inputs(parts);
+    describe_outputs(parts);
     parts.argument(choice("bits", &R::bits, {"8", "16"}, effect, "bits per channel of the picture"))
-        .argument(numbers("probe", &R::probe, 0, 1e6, "", effect,
-                          "print value, position and normal of what is seen at a pixel, counted from the left and top; "
-                          "may be repeated")
-                      .repeated()
-                      .written_as("X,Y"))
+        .argument(
+            numbers("probe", &R::probe, 0, 1e6, "", effect,
+                    "print value, position and normal of the visible point at a pixel, counted from the left and top; "
+                    "may be repeated")
+                .repeated()
+                .written_as("X,Y"))
         .argument(text("size", &R::size, effect, "size of the picture [1024x1024]").written_as("WxH"))
         .argument(text("device", &R::device, effect, "part of the Vulkan device's name [the fastest kind]")
                       .written_as("NAME"))
@@ -299,7 +302,7 @@ void Render::describe(OperationParts<Render>& parts) {
     describe_results(parts);
 }
 
-void Render::describe_files(OperationParts<Render>& parts) {
+void Render::describe_inputs(OperationParts<Render>& parts) {
     parts
         .input({.name = "input", .help = "scan, or volume of any format that `convert` reads", .has_stored_as = false},
                &Render::input)
@@ -307,19 +310,21 @@ void Render::describe_files(OperationParts<Render>& parts) {
                 .help = "velocities or phasors of the same voxels, shown in colour",
                 .is_required = false,
                 .takes_scans = false,
-                .has_stored_as = false,
                 .placeholder = "VOLUME"},
                &Render::flow)
         .input({.name = "channel",
-                .help = "volume of the same voxels that is seen together with the first, and its curve: a preset, "
+                .help = "volume of the same voxels to overlay, and its curve: a preset, "
                         "labels, or a file of a transfer function or of labels; up to three",
                 .is_required = false,
                 .takes_many = true,
                 .takes_scans = false,
-                .has_stored_as = false,
                 .is_file = true,
                 .placeholder = "VOLUME[:CURVE]"},
-               &Render::channel)
+               &Render::channel);
+}
+
+void Render::describe_outputs(OperationParts<Render>& parts) {
+    parts
         .output({.name = "output",
                  .kind = OutputKind::figure,
                  .help = "picture to write; optional with `probe`",
@@ -399,7 +404,7 @@ void Render::describe_results(OperationParts<Render>& parts) {
     parts
         .result("seconds", "s", "time of rendering, with the first volume already on the device",
                 [](const Render& one) { return one.made ? one.made->seconds : one.rendered.seconds; })
-        .result("probes", "", "what is seen at each pixel of `probe`", &Render::probes)
+        .result("probes", "", "visible point at each pixel of `probe`", &Render::probes)
         .left_out();
 }
 

@@ -333,8 +333,8 @@ constexpr std::string_view of_vessels = "Vessels (from a volume of angiography)"
 void Segment::describe(OperationParts<Segment>& parts) {
     parts.info.summary = "Find the surfaces between layers; thickness, en-face maps, flat volumes";
     parts.info.details =
-        "Also measures vessels between surfaces, from a volume of angiography. Every place of a surface has a quality "
-        "and a reason. See docs/layers.md and docs/angiography.md.";
+        "Also measures vessels between surfaces, from a volume of angiography. Each position of a surface has a "
+        "quality and a reason code. See docs/layers.md and docs/angiography.md.";
     describe_inputs(parts);
     describe_outputs(parts);
     describe_arguments(parts);
@@ -350,8 +350,7 @@ void Segment::describe_inputs(OperationParts<Segment>& parts) {
         .input({.name = "surfaces",
                 .help = "surfaces that are used instead of a search, as `output` writes them",
                 .is_required = false,
-                .takes_scans = false,
-                .has_stored_as = false},
+                .takes_scans = false},
                &Segment::known);
 }
 
@@ -369,12 +368,11 @@ void Segment::describe_outputs(OperationParts<Segment>& parts) {
                  .kind = map,
                  .help = "maps of the thickness of each layer, or from one surface of `between` to the other"},
                 &Segment::thickness)
-        .output(
-            {.name = "en_face", .kind = map, .help = "what lies between the surfaces of `between`, seen from above"},
-            &Segment::en_face)
-        .output({.name = "flatten", .help = "the volume, moved in depth until the surface of `level` lies flat"},
+        .output({.name = "en_face", .kind = map, .help = "en-face projection between the surfaces of `between`"},
+                &Segment::en_face)
+        .output({.name = "flatten", .help = "volume shifted in depth so that the surface `level` is flat"},
                 &Segment::flatten)
-        .output({.name = "unflatten", .help = "a volume made by `flatten`, moved back by the same `surfaces`"},
+        .output({.name = "unflatten", .help = "volume made by `flatten`, shifted back by the same `surfaces`"},
                 &Segment::unflatten)
         .output({.name = "density",
                  .kind = map,
@@ -383,7 +381,7 @@ void Segment::describe_outputs(OperationParts<Segment>& parts) {
                 &Segment::density)
         .output({.name = "flux",
                  .kind = map,
-                 .help = "map of the mean value of what flows between them: relative",
+                 .help = "map of the mean relative flux between the surfaces",
                  .group = of_vessels},
                 &Segment::flux)
         .output({.name = "vessels",
@@ -414,15 +412,15 @@ void Segment::describe_arguments(OperationParts<Segment>& parts) {
         .argument(text("between", &Segment::between, effect, "two surfaces by name [the first and the last]")
                       .written_as("UPPER:LOWER"))
         .argument(number("below_upper_um", &Segment::below_upper_um, -far_um, far_um, "um", effect,
-                         "the slab begins so far below the upper surface"))
+                         "start of the slab below the upper surface"))
         .argument(number("below_lower_um", &Segment::below_lower_um, -far_um, far_um, "um", effect,
-                         "the slab ends so far below the lower surface"))
+                         "end of the slab below the lower surface"))
         .argument(choice("projection", &Segment::projection, {"mean", "max", "top3"}, effect,
-                         "what `en_face` shows of each A-scan; top3: the mean of its three largest values"))
+                         "value of each A-scan in `en_face`; top3: mean of its three largest values"))
         .argument(
             text("level", &Segment::level, effect, "surface that `flatten` makes flat [the first]").written_as("NAME"))
         .argument(number("flow_above", &Segment::flow_above, 0, 1e30, "", effect,
-                         "values that count as flow are greater; 0.15 is for the decorrelation methods")
+                         "threshold of flow; 0.15 suits the decorrelation methods")
                       .in(of_vessels)
                       .written_as("VALUE"))
         .argument(number("window_um", &Segment::window_um, 1e-3, far_um, "um", effect,
@@ -443,12 +441,13 @@ void Segment::describe_results(OperationParts<Segment>& parts) {
         .result("missing", "", "share without a surface", &S::missing)
         .result("moved", "", "places moved down to the surface above", [](const S& one) { return one.surfaces.moved; })
         .result("method", "", "method of the search", [](const S& one) { return word_for(one.surfaces.method); })
-        .result("stored_as", "", "how the voxels were taken",
+        .result("stored_as", "", "quantity that the search assumes for the voxels",
                 [](const S& one) { return word_for(one.surfaces.stored.stored_as); })
-        .result("exponent", "", "of the intensity in the voxels",
+        .result("exponent", "", "power of the intensity that the voxels hold",
                 [](const S& one) { return one.surfaces.stored.exponent; })
-        .result("looks", "", "looks of the speckle", [](const S& one) { return one.surfaces.stored.looks; })
-        .result("why", "", "why they were taken so", [](const S& one) { return one.surfaces.stored.why; })
+        .result("looks", "", "equivalent number of looks of the speckle",
+                [](const S& one) { return one.surfaces.stored.looks; })
+        .result("why", "", "reason for that assumption", [](const S& one) { return one.surfaces.stored.why; })
         .result("seconds", "s", "time of the search; 0 without one", &S::seconds)
         .result("backend", "", "device of the search",
                 [](const S& one) { return word_for(one.surfaces.searched_on.backend); });
@@ -479,7 +478,7 @@ void Segment::describe_places(OperationParts<Segment>& parts) {
                 [add_all](const Segment& one) {
                     return one.places<float>([&](const Surface& surface, auto& to) { add_all(surface.quality, to); });
                 })
-        .result("places.reason", "", "why there is a surface or not", &Segment::reasons);
+        .result("places.reason", "", "reason code; ok: there is a surface", &Segment::reasons);
 }
 
 }  // namespace

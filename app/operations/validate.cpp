@@ -89,7 +89,6 @@ void Validate::describe(OperationParts<Validate>& parts) {
                 .help = "also check these scans of one mirror each, with k map and background",
                 .is_required = false,
                 .takes_many = true,
-                .has_stored_as = false,
                 .is_file = true,
                 .is_option = true},
                &Validate::mirrors)

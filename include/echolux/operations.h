@@ -13,11 +13,13 @@ extern "C" {
 #endif
 
 /* Writes the descriptions of all operations, a JSON array of objects with
- * name, summary, details,
- * inputs:    {name, help, required, many, scans, file}; file: it cannot be a volume in memory
- * arguments: {key, name, section, scan, unit, type, help, default, required}, for numbers also {min, max}, for texts
- *            with a fixed set also {choices}; section: "" for arguments of the operation itself; scan: a setting of the
- *            scan, checked when it is opened; type: bool, integer, number, text or numbers
+ * name, command ("calibrate k"), summary, details,
+ * inputs:    {name, help, required, many, scans, file, positional}; file: it cannot be a volume in memory; positional:
+ *            the command takes it without an option
+ * arguments: {key, name, section, scan, unit, type, help, default, required}, for numbers also {min, max} and, if one
+ *            value has a special meaning, {special: {value, meaning}}, for texts with a fixed set also {choices};
+ *            section: "" for arguments of the operation itself; scan: a setting of the scan, checked when it is opened;
+ *            type: bool, integer, number, text or numbers
  * outputs:   {name, kind, help, required, file}; kind: volume, table, figure, volume_or_figure, volume_or_table or
  *            file; file: it cannot be kept in memory
  * results:   {name, type, unit, help}; type: bool, integer, number, text, numbers, texts, counts, array or value (any)
@@ -38,7 +40,7 @@ ECHOLUX_API echolux_status echolux_operation_set(echolux_operation* operation, c
                                                  echolux_error* error);
 
 /* Sets an input to a volume in memory, whose voxels are shared and not copied. An input that takes several volumes is
- * extended. The volume may be freed afterwards. */
+ * extended; it takes either files or volumes in memory. The volume may be freed afterwards. */
 ECHOLUX_API echolux_status echolux_operation_add_input(echolux_operation* operation, const char* name,
                                                        const echolux_volume* volume, echolux_error* error);
 

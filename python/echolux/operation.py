@@ -75,7 +75,9 @@ def meaning(argument: Description) -> str:
     """Returns the meaning of an argument with its unit, range and choices."""
     bounds = (argument["min"], argument["max"]) if argument["type"] in ("integer", "number") else None
     default = None if argument["required"] else "as in the scan" if argument.get("scan") else str(argument["default"])
-    return explained(argument["help"], argument["unit"], argument.get("choices", ()), bounds, default)
+    special = argument.get("special")
+    text = argument["help"] + (f"; {special['value']:g}: {special['meaning']}" if special else "")
+    return explained(text, argument["unit"], argument.get("choices", ()), bounds, default)
 
 
 # ---- inputs

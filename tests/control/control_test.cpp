@@ -307,6 +307,20 @@ TEST_F(ControlTest, OperationsKeepToAllowedFolders) {
     EXPECT_FALSE(std::filesystem::exists(folder() / "o.nrrd"));
 }
 
+// Curves of channels and parts of a movie's path are parts of a text.
+TEST_F(ControlTest, RenderReadsNoFilesOfOtherFolders) {
+    volume_file("ball.nii");
+    const auto told = [&](const char* key, const char* value) {
+        const Json arguments{{"input", "ball.nii"}, {"output", "p.png"}, {key, value}};
+        return refusal("operation.run", {{"name", "render"}, {"arguments", arguments}});
+    };
+    for (const char* channel : {"ball.nii:/etc/gone.toml", "ball.nii:../gone.toml", "../gone.nii", "/etc/gone.nii:hot"})
+        EXPECT_NE(told("channel", channel).find("outside the folders"), std::string::npos) << channel;
+    EXPECT_NE(told("path", "turntable+/etc/gone.toml").find("outside the folders"), std::string::npos);
+    EXPECT_NE(told("view", "/etc/gone.toml").find("outside the folders"), std::string::npos);
+    EXPECT_FALSE(std::filesystem::exists(folder() / "p.png"));
+}
+
 // A text that is read as a file, but not described as one, would let clients read files elsewhere.
 TEST_F(ControlTest, OperationsReadNoFileThatIsNotDescribed) {
     for (const OperationInfo* info : operations()) {

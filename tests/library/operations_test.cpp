@@ -11,6 +11,7 @@
 
 #include "compute/indexing.h"
 #include "fringes.h"
+#include "temporary_folder.h"
 
 namespace echolux::test {
 namespace {
@@ -203,6 +204,15 @@ TEST(LibraryOperations, KeepVolumesBeyondTheirOperation) {
     const lux::Volume made = filtered();
     EXPECT_EQ(made.bytes().size(), 4 * layered(1).size());
     EXPECT_FALSE(std::isnan(made.voxels<float>()[0]));
+}
+
+TEST(LibraryOperations, AcceptFileNamesThatAreNotUtf8) {
+    const TemporaryFolder folder;
+    const std::string file = folder / "caf\xe9.nrrd";
+    lux::Operation operation = in_memory(examples[1]);
+    operation.set("output", file).run();
+    EXPECT_EQ(Json::parse(operation.json())["files"].size(), 1u);
+    EXPECT_EQ(lux::Volume::open(file).grid().depth, depth);
 }
 
 TEST(LibraryOperations, CheckHandles) {

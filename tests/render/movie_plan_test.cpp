@@ -124,7 +124,7 @@ TEST(MoviePlans, TimeStampsMatchData) {
     EXPECT_DOUBLE_EQ(plan.view(0).time_s, 100);
     EXPECT_DOUBLE_EQ(plan.view(19).time_s, 100 + 19 * 0.08);
     EXPECT_NEAR(plan.view(7).time_rate, 0.4, 1e-12);
-    EXPECT_THAT(refusal({.path = "time"}, view, time_points(20)), testing::HasSubstr("`step_time`"));
+    EXPECT_THAT(refusal({.path = "time"}, view, time_points(20)), testing::HasSubstr("`step_time_s`"));
     EXPECT_NEAR(plan_of({.path = "time", .fps = "5", .step_s = 0.2}, view, time_points(20)).view(0).time_rate, 1,
                 1e-12);
     EXPECT_EQ(plan_of({}, view, time_points(20, 0.08)).view(0).time_rate, 0);

@@ -92,6 +92,15 @@ TEST_F(Operations, AverageSeveralInputs) {
     EXPECT_EQ(filter_->json(context_)["looks"], 2);
 }
 
+TEST_F(Operations, TakeEitherFilesOrVolumesInMemory) {
+    const auto volume = std::make_shared<const Volume>(speckled());
+    filter_->set_text("input", file_.string());
+    EXPECT_THAT(refusal_by([&] { filter_->add_input("input", volume); }), testing::HasSubstr("either files or"));
+    const auto other = operation_named("filter").make();
+    other->add_input("input", volume);
+    EXPECT_THAT(refusal_by([&] { other->set_text("input", file_.string()); }), testing::HasSubstr("either files or"));
+}
+
 TEST_F(Operations, SuggestNearestName) {
     EXPECT_THAT(refusal_by([] { operation_named("filtr"); }), testing::HasSubstr("did you mean filter?"));
     EXPECT_THAT(refusal_by([&] { filter_->set_text("patsh", "3"); }), testing::HasSubstr("filter.patch"));
@@ -115,6 +124,58 @@ TEST_F(Operations, TakeNoSettingsOfScansForVolumesInMemory) {
     EXPECT_THAT(refusal_by([&] { filter_->run(context_); }), testing::HasSubstr("recipe.window=hann"));
 }
 
+TEST_F(Operations, ChooseNoTimePointOfVolumesInMemory) {
+    filter_->add_input("input", std::make_shared<const Volume>(speckled()));
+    filter_->set("volume", std::int64_t{1});
+    filter_->keep("output");
+    EXPECT_THAT(refusal_by([&] { filter_->run(context_); }), testing::HasSubstr("filter.volume"));
+    EXPECT_EQ(filter_->output("output").volume, nullptr);
+}
+
+TEST_F(Operations, KeepSettingsIfPresetIsRefused) {
+    const auto segment = operation_named("segment").make();
+    segment->set_text("preset", "layers");
+    segment->set_text("layers.count", "2");
+    const std::string before = segment->settings().toml(true);
+    EXPECT_NE(refusal_by([&] { segment->set_text("preset", "no-such-preset"); }), "not refused");
+    EXPECT_EQ(segment->settings().toml(true), before);
+}
+
+TEST_F(Operations, MakeKeptFilesOnce) {
+    int made = 0;
+    const auto write = [&](const std::filesystem::path& path) { std::ofstream(path) << "made " << ++made; };
+    OperationOutput both{.file = folder_ / "a.csv", .is_kept = true};
+    context_.write(both, ".csv", write);
+    EXPECT_EQ(both.bytes, "made 1");
+    EXPECT_EQ(made, 1);
+    OperationOutput other{.file = folder_ / "a.svg", .is_kept = true};
+    context_.write(other, ".png", write);
+    EXPECT_EQ(other.bytes, "made 3") << "another format in memory";
+    EXPECT_THAT(context_.files, testing::ElementsAre(both.file, other.file));
+}
+
+TEST_F(Operations, RemoveTemporaryFoldersAfterErrors) {
+    const char* before = std::getenv("TMPDIR");
+    const std::string usual = before == nullptr ? "" : before;
+    const std::filesystem::path temporary = folder_ / "temporary";
+    std::filesystem::create_directory(temporary);
+    setenv("TMPDIR", temporary.c_str(), 1);
+    OperationOutput kept{.file = {}, .is_kept = true};
+    EXPECT_THAT(refusal_by([&] { context_.write(kept, ".csv", [](const std::filesystem::path&) {}); }),
+                testing::HasSubstr("does not exist"));
+    EXPECT_TRUE(std::filesystem::is_empty(temporary));
+    before == nullptr ? unsetenv("TMPDIR") : setenv("TMPDIR", usual.c_str(), 1);
+}
+
+// Settings apply to all scans of an operation, and name files beside each.
+TEST_F(Operations, KnowFilesThatSettingsNameBesideEachScan) {
+    const auto calibrate = operation_named("calibrate_k").make();
+    calibrate->set_text("mirror1", (folder_ / "a/near.toml").string());
+    calibrate->set_text("mirror2", (folder_ / "b/far.toml").string());
+    calibrate->set_text("calibration.background", "dark.csv");
+    EXPECT_THAT(calibrate->files_to_read(), testing::IsSupersetOf({folder_ / "a/dark.csv", folder_ / "b/dark.csv"}));
+}
+
 TEST_F(Operations, AreDescribedAsJson) {
     const nlohmann::ordered_json filter = description_of(operation_named("filter"));
     const auto named = [&](const char* list, std::string_view name) {
@@ -134,6 +195,16 @@ TEST_F(Operations, AreDescribedAsJson) {
     EXPECT_EQ(named("results", "looks")["type"], "integer");
     EXPECT_EQ(named("results", "effective_looks")["type"], "number");
     EXPECT_EQ(named("results", "backend")["type"], "text");
+}
+
+TEST(OperationTexts, DescriptionsExplainSpecialValues) {
+    const OperationInfo& segment = operation_named("segment");
+    const nlohmann::ordered_json arguments = description_of(segment)["arguments"];
+    const auto b_scan = std::ranges::find_if(arguments, [](const auto& one) { return one["name"] == "b_scan"; });
+    ASSERT_NE(b_scan, arguments.end());
+    EXPECT_EQ((*b_scan)["special"]["value"], -1);
+    EXPECT_EQ((*b_scan)["special"]["meaning"], "the middle one");
+    EXPECT_THAT(operations_page({&segment}), testing::HasSubstr("| integer from -1; -1: the middle one |"));
 }
 
 TEST(OperationTexts, ResultsAreShort) {

@@ -120,7 +120,7 @@ TEST_F(NoClickLost, PaletteUnderstandsEarlyTyping) {
                                                        {0.06, KeyPressed{"K", false, false}},
                                                        {0.08, KeyPressed{"Ctrl", false, false}}};
     double at_s = 0.1;
-    for (const char letter : std::string("sections alone")) {
+    for (const char letter : std::string("sections only")) {
         events.emplace_back(at_s, TextTyped{static_cast<std::uint32_t>(letter)});
         at_s += 0.02;
     }

@@ -7,7 +7,9 @@
 
 #include "app/open/show_opened.h"
 #include "app/operations/operation.h"
+#include "app/viewer/live_controller.h"
 #include "app/viewer/view_source.h"
+#include "engine/io/file_name.h"
 #include "engine/io/png_file.h"
 #include "engine/io/volume_file.h"
 #include "ui/workspace/operating.h"
@@ -53,6 +55,7 @@ class OperationPanel : public WindowRun {
     // Filters the displayed volume, which takes long enough to be cancelled.
     void start_slow_run() {
         choose("filter");
+        operating().set(form(), "filter.stored_as", std::string("db"));
         for (const char* key : {"filter.search_depth", "filter.search_a_scans", "filter.search_b_scans"})
             operating().set(form(), key, std::int64_t{31});
         name_output();
@@ -165,6 +168,40 @@ TEST_F(OperationPanel, RefusalOfRunIsBesideItsField) {
     EXPECT_EQ(report().key, "attenuation.input") << report().error->line();
 }
 
+TEST_F(OperationPanel, RunningSourceStaysOpen) {
+    open_ball();
+    SourceRequest source;
+    source.name = "sim:vessel";
+    source.assignments = {"simulation.samples=128", "simulation.a_scans=24", "simulation.b_scans=12",
+                          "simulation.line_rate_hz=20000"};
+    work().open_source(source);
+    const auto is_live = [this] { return work().viewer().live() != nullptr && work().viewer().live()->is_running(); };
+    ASSERT_TRUE(turn_until(is_live));
+    choose("filter");
+    operating().set(form(), "filter.method", std::string("median"));
+    operating().set_file(form(), "input", 0, (folder() / "ball.nrrd").string());
+    name_output();
+    operating().run();
+    ASSERT_TRUE(run_ends());
+    ASSERT_TRUE(report().is_complete) << (report().error ? report().error->line() : "");
+    turns(5);
+    EXPECT_TRUE(is_live());
+    EXPECT_TRUE(std::filesystem::exists(output()));
+}
+
+// Browsers that may steer use the panel too.
+TEST_F(OperationPanel, PresetsOfOtherFoldersAreNotRead) {
+    open_ball();
+    choose("segment");
+    const auto request = std::make_shared<UserRequest>();
+    request->folders = std::make_shared<const AllowedFolders>(std::vector{folder().path()});
+    work().jobs().belong(request, [this] { operating().set(form(), "segment.preset", std::string("/etc/gone.toml")); });
+    ASSERT_TRUE(report().error.has_value());
+    EXPECT_NE(report().error->line().find("outside the folders"), std::string::npos) << report().error->line();
+    EXPECT_EQ(report().key, "segment.preset");
+    EXPECT_TRUE(form().values.empty());
+}
+
 TEST_F(OperationPanel, RunIsCancelled) {
     open_ball();
     ASSERT_NO_FATAL_FAILURE(start_slow_run());
@@ -181,6 +218,7 @@ TEST_F(OperationPanel, KeepsItsLayoutWhenStateChanges) {
     open_ball();
     choose("filter");
     operating().set(form(), "filter.method", std::string("median"));
+    operating().set(form(), "filter.stored_as", std::string("db"));
     form().options.opens_result = false;
     name_output();
     const auto begin = window().places();

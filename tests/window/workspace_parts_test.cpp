@@ -74,7 +74,7 @@ TEST(Actions, RefuseDuplicateNamesAndKeys) {
     Actions actions;
     actions.add(action("a", "A", {"X"}));
     EXPECT_THAT(error_of([&] { actions.add(action("a", "B")); }).line, testing::HasSubstr("already"));
-    EXPECT_THAT(error_of([&] { actions.add(action("b", "B", {"X"})); }).line, testing::HasSubstr("taken by a"));
+    EXPECT_THAT(error_of([&] { actions.add(action("b", "B", {"X"})); }).line, testing::HasSubstr("already used by a"));
     EXPECT_EQ(actions.all().size(), 1u);
 }
 

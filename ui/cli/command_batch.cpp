@@ -57,7 +57,7 @@ void hand_over_batch(const std::vector<std::string>& arguments) {
 void add_batch(CLI::App& program) {
     program.add_subcommand("batch",
                            "Reconstruct many scans, or convert, draw or measure many volumes: on this machine, a Dask "
-                           "cluster or with Slurm; goes on where it was stopped");
+                           "cluster or with Slurm; continues where it was stopped");
 }
 
 }  // namespace echolux

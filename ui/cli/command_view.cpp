@@ -370,7 +370,7 @@ void add_view(CLI::App& program) {
     add_gpus_option(*command, options->backend);
     command
         ->add_option("--channel", options->channels,
-                     "volume of the same voxels that is seen together with the first, and its curve: a preset, labels, "
+                     "volume of the same voxels to overlay, and its curve: a preset, labels, "
                      "or a file of a transfer function or of labels; up to three")
         ->type_name("VOLUME[:CURVE]")
         ->take_all()

@@ -361,7 +361,8 @@ std::vector<ControlMethod> all_methods() {
         {RpcMethod::cancel_operation,
          "operation.cancel",
          RequiredRight::steer,
-         "cancel running operations, which then respond with the error `cancelled` and leave no file",
+         "cancel running operations, which then respond with the error `cancelled` and leave no unfinished file; a "
+         "movie keeps its frames",
          {{"job", Type::whole, false, "`id` of one of the `jobs` of `state`; default: all operations"}},
          "`jobs`: their ids"},
         {RpcMethod::shutdown,

@@ -106,7 +106,7 @@ std::string state_of(const Operating& operating, const OperationForm& form) {
     const std::optional<JobState> job = operating.job();
     if (job && operating.is_running(form)) return progress_text(*job);
     if (form.report.error) return form.report.error->line();
-    if (job) return "Waiting for " + job->title + ".";
+    if (job) return in_capital(job->title) + " is running.";
     if (form.report.is_complete) return "Done.";
     return form.report.was_started ? "Cancelled." : " ";
 }

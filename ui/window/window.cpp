@@ -775,7 +775,7 @@ void MainWindow::Parts::add_panel_actions() {
 // Actions such as "Operation: Filter…", which show the form of the operation.
 void MainWindow::Parts::add_operation_actions() {
     for (const OperationInfo* info : operations()) {
-        std::string title(info->name);
+        std::string title(info->command);
         title.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(title.front())));
         const auto show = [this, name = info->name] {
             work.operating().choose(name);

@@ -7,6 +7,7 @@
 
 #include "app/figure/figure_page.h"
 #include "app/open/open_volume.h"
+#include "app/viewer/live_controller.h"
 #include "engine/io/file_name.h"
 #include "ui/workspace/workspace.h"
 #include "ui/workspace/workspace_state.h"
@@ -17,7 +18,8 @@ template <>
 const std::vector<Field<OperationOptions>>& describe<OperationOptions>() {
     using O = OperationOptions;
     static const std::vector<Field<O>> fields{
-        flag("opens_result", &O::opens_result, Effect::view, "opens the first written volume, scan or view")
+        flag("opens_result", &O::opens_result, Effect::view,
+             "opens the first written volume, scan or view, unless a source is running")
             .called("open the result"),
         flag("overwrites", &O::overwrites, Effect::view,
              "replaces any existing file; otherwise only earlier results of the same kind")
@@ -147,10 +149,22 @@ void Operating::set(OperationForm& form, const std::string& key, const Value& va
     if (field != nullptr && is_scan_setting(form.info, key) && value == field->default_value) values.erase(key);
     form.report.error.reset();
     try {
+        if (field != nullptr) require_allowed(*field, value);
         form.operation = operation_to_show(form.info, values);
         form.values = std::move(values);
     } catch (const Error& error) {
         refuse(form, error);
+    }
+}
+
+// Presets are read as soon as they are named.
+void Operating::require_allowed(const BoundField& field, const Value& value) const {
+    const auto* name = std::get_if<std::string>(&value);
+    if (name == nullptr || !is_file_name(field, *name, "")) return;
+    try {
+        state_.require_allowed(*name);
+    } catch (const Error& error) {
+        throw Error(error.code(), *name + " " + error.problem(), field.key(), error.remedy());
     }
 }
 
@@ -249,7 +263,9 @@ void Operating::finish(OperationForm& form, const Operation& operation, const Op
                             {std::filesystem::absolute(file, problem), opener});
     }
     if (report.error) refuse(form, *report.error);
-    if (form.options.opens_result && !opened.empty()) work_.open(opened);
+    // A running source would end, with the volumes that it keeps.
+    const bool may_open = state_.viewer.live() == nullptr || !state_.viewer.live()->is_running();
+    if (form.options.opens_result && may_open && !opened.empty()) work_.open(opened);
 }
 
 }  // namespace echolux

@@ -83,6 +83,7 @@ class Operating {
   private:
     void start(OperationForm& form);
     void check_names(const OperationForm& form, Operation& operation) const;
+    void require_allowed(const BoundField& field, const Value& value) const;  // if the value names a file
     PendingVolume displayed_volume(std::string_view input) const;
     void finish(OperationForm& form, const Operation& operation, const OperationReport& report);
 

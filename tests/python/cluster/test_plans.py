@@ -170,7 +170,7 @@ class OfCalibrations(PlansCase):
         from echolux.cluster import part, scan_tasks
 
         scan, dark = self.folder / "data/eye0/scan.toml", self.folder / "data/eye0/dark.txt"
-        scan.write_text(scan.read_text() + '\n[calibration]\nbackground = "dark.txt"\n')
+        scan.write_text(scan.read_text().replace("[calibration]", '[calibration]\nbackground = "dark.txt"'))
         dark.write_text("100\n" * 128)
         work = part.run
 
