@@ -335,6 +335,7 @@ void Render::describe_outputs(OperationParts<Render>& parts) {
                  .kind = OutputKind::file,
                  .help = "also write the transfer function in use",
                  .placeholder = "FILE.toml",
+                 .endings = {".toml"},
                  .is_file = true,
                  .is_checked_by_run = true},
                 &Render::save_transfer)
@@ -344,6 +345,7 @@ void Render::describe_outputs(OperationParts<Render>& parts) {
                          "folder",
                  .group = of_movies,
                  .placeholder = "MOVIE.mp4",
+                 .endings = {".mp4", ".mkv", ".webm", ".mov", ".gif", ".webp"},
                  .is_checked_by_run = true},
                 &Render::movie);
 }

@@ -98,8 +98,10 @@ Json another(const BoundField& field, const std::filesystem::path& folder) {
     return (folder / ("file" + ending)).string();
 }
 
-// Formats a number as messages do.
-std::string number_text(double number) {
+// Formats a limit as messages do: integers below 1e7 with all digits.
+std::string limit_text(const BoundField& field, double number) {
+    const bool is_integer = std::holds_alternative<std::int64_t>(field.default_value);
+    if (is_integer && std::abs(number) < 1e7) return std::to_string(static_cast<std::int64_t>(number));
     std::array<char, 32> digits{};
     return {digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr};
 }
@@ -145,7 +147,7 @@ TEST_F(EverySetting, RejectsOutOfRangeValuesWithKeyAndRemedy) {
         const std::string key = field.key();
         expect_refused(key, Json{{"an", "object"}}, "expected one value");
         if (setting.has_range && has_number(field)) {
-            const std::string range = "from " + number_text(field.low) + " to " + number_text(field.high);
+            const std::string range = "from " + limit_text(field, field.low) + " to " + limit_text(field, field.high);
             if (std::isfinite(field.high) && field.high < 1e15)
                 expect_refused(key, 2 * std::abs(field.high) + 1, range);
             if (std::isfinite(field.low) && field.low > -1e15) expect_refused(key, -2 * std::abs(field.low) - 1, range);

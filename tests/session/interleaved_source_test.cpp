@@ -229,7 +229,7 @@ TEST_F(Interleaved, NamesInstrumentWithTruncatedBlocks) {
         all();
         ADD_FAILURE() << "nobody is named";
     } catch (const Error& error) {
-        EXPECT_THAT(error.line(), HasSubstr("B: 16 of its blocks in a row are cut short"));
+        EXPECT_THAT(error.line(), HasSubstr("B: 16 of its blocks in a row are truncated"));
     }
 }
 
@@ -290,7 +290,8 @@ TEST(InterleavedRefusal, NamesDifferencesOfInstruments) {
         }
         return std::string("nothing is refused");
     };
-    EXPECT_THAT(line_of([](Scan& scan) { ++scan.geometry.a_scans; }), HasSubstr("B: differs from A in the lines"));
+    EXPECT_THAT(line_of([](Scan& scan) { ++scan.geometry.a_scans; }),
+                HasSubstr("B: differs from A in lines per B-scan"));
     EXPECT_THAT(line_of([](Scan& scan) { scan.geometry.line_rate_hz = 31; }), HasSubstr("in line rate"));
     EXPECT_THAT(line_of([](Scan& scan) { scan.calibration.k_jitter = {0, 1}; }), HasSubstr("per-line calibration"));
     EXPECT_THAT(line_of([](Scan& scan) { scan.file.frame_offset_bytes = 6; }), HasSubstr("the size of B-scan headers"));

@@ -247,7 +247,7 @@ TEST_F(ScanTest, ReadsUnpFilesWithXml) {
     EXPECT_THAT(error_of([&] { open_scan(path); }).line,
                 HasSubstr("eye.unp: has 10240 bytes, eye.xml describes 11520"));
     folder_.write("eye.xml", "<Volume_Size Height=\"3\" />");
-    EXPECT_THAT(error_of([&] { open_scan(path); }).line, HasSubstr("eye.xml: says no Width"));
+    EXPECT_THAT(error_of([&] { open_scan(path); }).line, HasSubstr("eye.xml: has no Width"));
 }
 
 TEST_F(ScanTest, OpensRealVolumeWithItsCalibration) {

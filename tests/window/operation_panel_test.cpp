@@ -179,6 +179,7 @@ TEST_F(OperationPanel, RunningSourceStaysOpen) {
     ASSERT_TRUE(turn_until(is_live));
     choose("filter");
     operating().set(form(), "filter.method", std::string("median"));
+    operating().set(form(), "filter.stored_as", std::string("db"));
     operating().set_file(form(), "input", 0, (folder() / "ball.nrrd").string());
     name_output();
     operating().run();

@@ -194,7 +194,7 @@ TEST(WithoutAScreen, ExplainsRemedy) {
         std::system(("env -u DISPLAY -u WAYLAND_DISPLAY " ECHOLUX_PROGRAM " view --fresh > " + said + " 2>&1").c_str());
     EXPECT_EQ(WEXITSTATUS(status), 1);
     const std::string line = text_of(said);
-    EXPECT_NE(line.find("screen"), std::string::npos) << line;
+    EXPECT_NE(line.find("display"), std::string::npos) << line;
     EXPECT_NE(line.find("echolux live --headless"), std::string::npos) << line;
     EXPECT_EQ(std::count(line.begin(), line.end(), '\n'), 1) << line;
 }
