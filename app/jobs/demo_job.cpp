@@ -25,7 +25,7 @@ namespace {
 
 // Use of the grey scale by a picture.
 struct PictureQuality {
-    double clipped = 0;     // share of black and white pixels
+    double white = 0;       // share of white pixels
     double gray_range = 0;  // range from the 0.1 to the 99.9 percentile, as a share of the grey scale
 };
 
@@ -41,9 +41,9 @@ PictureQuality quality_of(const Picture& picture) {
     if (grays.empty()) return {};
     std::sort(grays.begin(), grays.end());
     const auto count = static_cast<double>(grays.size());
-    const auto clipped = std::count_if(grays.begin(), grays.end(), [](int gray) { return gray == 0 || gray == 255; });
+    const auto white = std::ranges::count(grays, 255);
     const auto at = [&](double share) { return grays[static_cast<std::size_t>(share * (count - 1))]; };
-    return {static_cast<double>(clipped) / count, (at(0.999) - at(0.001)) / 255.0};
+    return {static_cast<double>(white) / count, (at(0.999) - at(0.001)) / 255.0};
 }
 
 using Clock = std::chrono::steady_clock;
@@ -75,14 +75,14 @@ class Pictures {
     void write(const std::string& name, const Picture& picture) {
         write_png(folder_ / name, picture);
         const PictureQuality quality = quality_of(picture);
-        worst_.clipped = std::max(worst_.clipped, quality.clipped);
+        worst_.white = std::max(worst_.white, quality.white);
         worst_.gray_range = std::min(worst_.gray_range, quality.gray_range);
         names_ += (names_.empty() ? "" : ", ") + name;
     }
 
     DemoLine quality_line() const {
-        return {"gray values", fmt::format("at most {:.2f} % clipped, at least {:.0f} % of the range used",
-                                           worst_.clipped * 100, worst_.gray_range * 100)};
+        return {"gray values", fmt::format("at most {:.2f} % white, at least {:.0f} % of the range used",
+                                           worst_.white * 100, worst_.gray_range * 100)};
     }
     DemoLine files_line() const { return {"pictures", names_ + " in " + folder_.string()}; }
 

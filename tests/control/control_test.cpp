@@ -340,8 +340,8 @@ TEST_F(ControlTest, OperationsReadNoFileThatIsNotDescribed) {
 TEST_F(ControlTest, ReproducesNoPicturesOfOtherFolders) {
     std::filesystem::create_directory(folder() / "lent");
     volume_file("ball.nii");
-    result("open", {{"file", "ball.nii"}});
-    result("save", {{"what", "picture"}, {"file", "lent/p.png"}});
+    const Json drawn{{"input", "ball.nii"}, {"output", "lent/p.png"}, {"size", "24x24"}};
+    result("operation.run", {{"name", "render"}, {"arguments", drawn}});
     Control limited(work(), {std::make_shared<AllowedFolders>(std::vector{folder() / "lent"})});
     client_->heard.clear();
     const Json arguments{{"picture", "p.png"}, {"output", "again.png"}};

@@ -48,14 +48,21 @@ def unfiltered(kind, row, above, step):
     return bytes(out[step:])
 
 
-def read_png(file):
-    """Returns a picture with 8 or 16 bits per channel, a path or the content of a file, as [row][column][channel]."""
+def png_stream(file):
+    """Returns width, height, bits, channels and the filtered rows of a complete picture with 8 or 16 bits per channel.
+    `file`: a path or the content."""
     chunks = png_chunks(file if isinstance(file, bytes) else Path(file).read_bytes())
     width, height, bits, colour = struct.unpack(">IIBB", chunks[0][1][:10])
     assert bits in (8, 16), f"{file}: {bits} bits"
     channels, stream = {0: 1, 2: 3, 4: 2, 6: 4}[colour], png_rows(chunks)
+    assert len(stream) == height * (width * channels * bits // 8 + 1), f"{file} ends early"
+    return width, height, bits, channels, stream
+
+
+def read_png(file):
+    """Returns a picture with 8 or 16 bits per channel, a path or the content of a file, as [row][column][channel]."""
+    width, height, bits, channels, stream = png_stream(file)
     pixel = channels * bits // 8
-    assert len(stream) == height * (width * pixel + 1), f"{file} ends early"
     rows, above = [], bytes(width * pixel)
     for begin in range(0, len(stream), width * pixel + 1):
         above = unfiltered(stream[begin], stream[begin + 1 : begin + 1 + width * pixel], above, pixel)
