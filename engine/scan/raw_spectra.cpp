@@ -317,6 +317,8 @@ std::string RawBytes::file_that_ends() const {
 
 void check_size(const Scan& scan, const SpectraLayout& layout, const RawBytes& raw) {
     const std::int64_t size = raw.size();
+    // A running recording may grow after its last whole block was found.
+    if (scan.recording.was_cut() && size > layout.file_bytes()) return;
     const bool ends_early = size < layout.file_bytes();
     check_file_size(layout, scan.geometry, size, ends_early ? raw.file_that_ends() : scan.spectra.string());
 }

@@ -179,6 +179,14 @@ TEST_F(RecorderCutTest, CountsIndexedBlocksMissingInFile) {
     EXPECT_EQ(lack_of(open_scan(toml_).recording), "recording was not finished: 4 blocks missing");
 }
 
+// `info` opens a recording while blocks are appended.
+TEST_F(RecorderCutTest, OpensWhileItGrows) {
+    record_without_end(6);
+    const Scan scan = open_scan(toml_);
+    std::filesystem::resize_file(raw_, std::filesystem::file_size(raw_) + 1000);
+    EXPECT_NO_THROW(SpectraReader{scan});
+}
+
 TEST(RecordingNotes, DescribeMissingData) {
     RecordingNotes notes;
     EXPECT_EQ(lack_of(notes), "") << "no recording";
