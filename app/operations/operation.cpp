@@ -52,18 +52,16 @@ VolumeSource source_of(const VolumeInput& input, std::size_t number) {
 // ---- Context
 
 std::shared_ptr<const Volume> Context::volume(const VolumeInput& input, std::size_t number) {
-    if (input.is_in_memory()) {
-        const std::shared_ptr<const Volume>& held = input.held.at(number);
-        if (input.stored_as == StoredAs::automatic) return held;
-        auto stated = std::make_shared<Volume>(*held);
-        state_quantity(*stated, input.stored_as);
-        return stated;
-    }
+    if (input.is_in_memory() && input.stored_as == StoredAs::automatic) return input.held.at(number);
     return std::make_shared<const Volume>(volume_to_change(input, number));
 }
 
 Volume Context::volume_to_change(const VolumeInput& input, std::size_t number) {
-    if (input.is_in_memory()) return *volume(input, number);
+    if (input.is_in_memory()) {
+        Volume copy = *input.held.at(number);
+        if (input.stored_as != StoredAs::automatic) state_quantity(copy, input.stored_as);
+        return copy;
+    }
     OpenedVolume opened = open_volume(source_of(input, number), progress);
     warn(opened.warnings);
     return std::move(opened.volume);

@@ -144,7 +144,7 @@ struct OutputText {
     std::vector<std::string> endings{};                      // empty: decided by kind
     bool is_file = false;                                    // never in memory, for example a scan with its spectra
     bool is_checked_by_run = false;                          // run() checks its files, for example one per volume
-    bool is_printed = false;                                 // the command prints it unless a file is named
+    bool is_printed = false;                                 // the command prints it if no file is named
     std::string (*streamed)(const Settings&) = nullptr;      // ending at standard output; nullptr: decided by kind
 };
 

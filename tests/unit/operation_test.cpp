@@ -14,7 +14,6 @@
 #include <string>
 
 #include "app/operations/operation_json.h"
-#include "app/operations/operation_page.h"
 #include "compute/error.h"
 #include "temporary_folder.h"
 

@@ -15,7 +15,6 @@
 #include "app/jobs/settings_table.h"
 #include "app/open/description.h"
 #include "app/operations/operation_json.h"
-#include "app/operations/operation_page.h"
 #include "assets/assets.h"
 #include "compute/error.h"
 #include "compute/plan/describe.h"

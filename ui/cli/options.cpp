@@ -255,38 +255,14 @@ CLI::Option* add_gpus_option(CLI::App& command, BackendChoice& choice) {
 
 // ---- texts ----------------------------------------------------------------------------------------------------------
 
-namespace {
-
-// Parses two numbers around `separator`. With `may_be_open`, an empty half is 0. `example` completes the remedy of the
-// error.
-template <class T>
-std::pair<T, T> pair_of(const std::string& text, char separator, bool may_be_open, const char* option,
-                        const char* example) {
-    if (const auto pair = pair_in<T>(text, separator, may_be_open)) return *pair;
-    throw UsageError("'" + text + "' is not valid", option, std::string("write ") + example);
-}
-
-template <class T>
-void require_order(const std::pair<T, T>& ends, const std::string& text, const char* option) {
-    if (ends.first < ends.second) return;
-    throw UsageError("'" + text + "' ends before it begins", option, "give the lower end first");
-}
-
-}  // namespace
-
 std::int64_t parsed_number(const std::string& text, const char* option, const char* expected) {
     if (const auto value = number_in<std::int64_t>(text)) return *value;
     throw UsageError("'" + text + "' is not valid", option, std::string("give ") + expected);
 }
 
-std::pair<std::int64_t, std::int64_t> parsed_interval(const std::string& text, const char* option) {
-    const auto interval = pair_of<std::int64_t>(text, ':', true, option, "A:B, the first and the one after the last");
-    if (interval.second != 0) require_order(interval, text, option);
-    return interval;
-}
-
 std::pair<std::int64_t, std::int64_t> parsed_size(const std::string& text, const char* option) {
-    return pair_of<std::int64_t>(text, 'x', false, option, "WIDTHxHEIGHT, e.g. 1280x960");
+    if (const auto size = pair_in<std::int64_t>(text, 'x')) return *size;
+    throw UsageError("'" + text + "' is not valid", option, "write WIDTHxHEIGHT, e.g. 1280x960");
 }
 
 Backend parsed_backend(const std::string& name) {

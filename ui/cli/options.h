@@ -78,9 +78,6 @@ class UsageError : public Error {
 // Parses a whole number. `expected` completes the remedy: "a number or all". Throws UsageError.
 std::int64_t parsed_number(const std::string& text, const char* option, const char* expected);
 
-// Parses "A:B" with whole numbers. A missing A is 0; a missing B is 0 and means the end. Throws UsageError.
-std::pair<std::int64_t, std::int64_t> parsed_interval(const std::string& text, const char* option);
-
 // Parses "640x480" into width and height. Throws UsageError.
 std::pair<std::int64_t, std::int64_t> parsed_size(const std::string& text, const char* option);
 
