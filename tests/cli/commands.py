@@ -84,6 +84,8 @@ CASES = [
     Case(["flow", "tube.nrrd", "--through", "12,4,32"], [("-o", "q.csv", True), ("--plot", "q.svg", True)], ["tube.nrrd"]),
     Case(["filter", "v.nrrd", "--method", "median"], [("-o", "smooth.nrrd", True)], ["v.nrrd"]),
     Case(["filter", "v.nrrd", "v2.nrrd"], [("-o", "mean.mha", True)], ["v.nrrd", "v2.nrrd"]),
+    Case(["mesh", "v.nrrd", "--level", "10"], [("-o", "mesh.stl", False)], ["v.nrrd"]),
+    Case(["pattern", "--a-scans", "8", "--b-scans", "2", "--line-rate-hz", "10000"], [("-o", "waves.csv", False)]),
     Case(["calibrate", "background", "scan.toml"], [("-o", "mean.csv", True)], SCAN_FILES),
     Case(["calibrate", "noise", "scan.toml"], [("-o", "noise.csv", True), ("--plot", "noise.svg", True)], SCAN_FILES),
     Case(["calibrate", "k", *MIRRORS, "--background", "mb.csv", "--sides", "same"],
