@@ -80,7 +80,7 @@ TEST(NumberScale, ReachIsInRangeAndIncludesValue) {
 
 TEST(ValueText, NamesLoseUnderscoresAndTheirUnit) {
     EXPECT_EQ(label_of(number_field("line_rate_hz", "Hz", 0, 1)), "line rate");
-    EXPECT_EQ(label_of(number_field("gdd_fs2", "fs^2", 0, 1)), "gdd");
+    EXPECT_EQ(label_of(number_field("gdd_fs2", "fs^2", 0, 1)), "GDD");
     EXPECT_EQ(label_of(number_field("threshold_db", "dB", 0, 1)), "threshold");
     EXPECT_EQ(label_of(number_field("point_size", "voxels", 0, 1)), "point size");
     EXPECT_EQ(label_of(number_field("um", "um", 0, 1)), "um") << "never nothing";
@@ -89,7 +89,23 @@ TEST(ValueText, NamesLoseUnderscoresAndTheirUnit) {
     EXPECT_EQ(label_of(described), "show filtered");
 }
 
+TEST(ValueText, KeysBecomeWords) {
+    EXPECT_EQ(label_of(number_field("search_a_scans", "A-scans", 0, 1)), "search A-scans");
+    EXPECT_EQ(label_of(number_field("min_snr_db", "dB", 0, 1)), "min SNR");
+    EXPECT_EQ(key_text("b_scan"), "B-scan");
+    EXPECT_EQ(key_text("octa_scans"), "OCTA scans");
+    EXPECT_EQ(key_text("k_positions"), "k positions");
+    EXPECT_EQ(title_of("b_scans"), "B-scans");
+    EXPECT_EQ(title_of("k_map"), "k map") << "a symbol";
+    EXPECT_EQ(title_of("db_per_mm"), "dB per mm");
+    EXPECT_EQ(title_of("rpe_fwhm"), "RPE FWHM");
+    EXPECT_EQ(title_of("calibrate_k"), "Calibrate k");
+}
+
 TEST(ValueText, ChoicesAreSpeltOut) {
+    EXPECT_EQ(choice_text("db"), "dB");
+    EXPECT_EQ(choice_text("a-scans"), "A-scans");
+    EXPECT_EQ(choice_text("nufft"), "NUFFT");
     EXPECT_EQ(choice_text("power_doppler"), "Power Doppler");
     EXPECT_EQ(choice_text("complex_decorrelation"), "Complex decorrelation");
     EXPECT_EQ(choice_text("mip"), "Maximum (MIP)");

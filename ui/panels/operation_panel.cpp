@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <functional>
 #include <memory>
 #include <string>
@@ -24,18 +23,6 @@
 namespace echolux {
 namespace {
 
-std::string words_of(std::string_view name) {
-    std::string words(name);
-    std::ranges::replace(words, '_', ' ');
-    return words;
-}
-
-std::string in_capital(std::string_view name) {
-    std::string text = words_of(name);
-    text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
-    return text;
-}
-
 // ---- Files
 
 // A row with the name of a file and a button for the file dialog.
@@ -52,7 +39,7 @@ void draw_box(const PanelContext& context, OperationForm& form, FileRow& row) {
     const RowColumns places = row_places(style);
     const std::string file = form.file(row.name, row.number);
     const float gap = style.px(3), button = ImGui::GetFrameHeight();
-    row_label(context, row.number == 0 ? words_of(row.name) : "");
+    row_label(context, row.number == 0 ? key_text(row.name) : "");
     tooltip(context, row.help);
     ImGui::SameLine(places.control);
     ImGui::BeginGroup();
@@ -106,7 +93,7 @@ std::string state_of(const Operating& operating, const OperationForm& form) {
     const std::optional<JobState> job = operating.job();
     if (job && operating.is_running(form)) return progress_text(*job);
     if (form.report.error) return form.report.error->line();
-    if (job) return in_capital(job->title) + " is running.";
+    if (job) return title_of(job->title) + " is running.";
     if (form.report.is_complete) return "Done.";
     return form.report.was_started ? "Cancelled." : " ";
 }
@@ -136,7 +123,7 @@ void draw_report(const PanelContext& context, const OperationReport& report) {
     for (const std::string& line : report.lines) muted_text(context, line);
     for (const std::filesystem::path& file : report.files) figure(context, "file", short_path(file));
     for (const OperationReport::Row& row : report.rows) {
-        figure(context, words_of(row.name).c_str(), row.value, unit_text(row.unit).c_str());
+        figure(context, key_text(row.name).c_str(), row.value, unit_text(row.unit).c_str());
         note_place(context, "operation.result=" + row.name);
         tooltip(context, row.help);
     }
@@ -172,11 +159,11 @@ class OperationPanel : public NamedPanel {
         Operating& operating = context.work.operating();
         const std::string_view chosen = operating.form().info.name;
         ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x);
-        const bool is_open = ImGui::BeginCombo("##operation", in_capital(chosen).c_str(), ImGuiComboFlags_HeightLarge);
+        const bool is_open = ImGui::BeginCombo("##operation", title_of(chosen).c_str(), ImGuiComboFlags_HeightLarge);
         note_place(context, "operation.choice");
         if (!is_open) return;
         for (const OperationInfo* info : operations()) {
-            if (ImGui::Selectable(in_capital(info->name).c_str(), info->name == chosen)) operating.choose(info->name);
+            if (ImGui::Selectable(title_of(info->name).c_str(), info->name == chosen)) operating.choose(info->name);
             note_place(context, "operation.choice=" + std::string(info->name));
             tooltip(context, std::string(info->summary));
         }
@@ -201,9 +188,10 @@ class OperationPanel : public NamedPanel {
         const std::size_t rows = input.takes_many ? files + 1 : 1;
         for (std::size_t i = 0; i < rows; ++i) {
             FileRow row{.name = input.name, .help = std::string(input.help), .number = i};
-            row.wish.title = in_capital(input.name);
+            row.wish.title = title_of(input.name);
             if (i > 0) row.hint = "another one";
-            if (is_first && form.uses_displayed_volume()) row.hint = "shown volume";
+            if (is_first && form.uses_displayed_volume() && context.work.viewer().view_source() != nullptr)
+                row.hint = "shown volume";
             draw_file(context, form, std::move(row));
         }
     }
@@ -212,10 +200,11 @@ class OperationPanel : public NamedPanel {
         FileRow row{.name = output.name, .help = std::string(output.help)};
         const std::vector<std::string> endings = endings_of(output);
         const std::string name = output.name == "output" ? std::string(form.info.name) : std::string(output.name);
+        const ViewSource* shown = context.work.viewer().view_source();
+        const std::string ending = "-" + name + (endings.empty() ? "" : endings.front());
         row.wish = {.kind = FileRequest::Kind::save,
-                    .title = in_capital(output.name),
-                    .suggested = suggested_name(*context.work.viewer().view_source(),
-                                                "-" + name + (endings.empty() ? "" : endings.front())),
+                    .title = title_of(output.name),
+                    .suggested = shown != nullptr ? suggested_name(*shown, ending) : "echolux" + ending,
                     .endings = endings,
                     .chosen = {}};
         draw_file(context, form, std::move(row));
@@ -257,7 +246,7 @@ class OperationPanel : public NamedPanel {
     static Heading heading_of(const OperationInfo& info, const BoundField& field) {
         const auto found = std::ranges::find(info.sections, field.section, &SectionText::name);
         const bool has_title = found != info.sections.end() && !found->heading.empty();
-        std::string title = has_title ? std::string(found->heading) : in_capital(field.section);
+        std::string title = has_title ? std::string(found->heading) : title_of(field.section);
         if (!field.group.empty() && field.group != title) title += ": " + std::string(field.group);
         return {title, found == info.sections.begin()};
     }

@@ -47,6 +47,28 @@ std::string grouped(std::string digits) {
     return digits;
 }
 
+// Words of keys that people spell differently.
+constexpr std::array<std::array<std::string_view, 2>, 33> spelt_words{
+    {{"a", "A"},         {"a-scans", "A-scans"},   {"adc", "ADC"},
+     {"b", "B"},         {"b-scans", "B-scans"},   {"cdv", "CDV"},
+     {"cpu", "CPU"},     {"crf", "CRF"},           {"csv", "CSV"},
+     {"db", "dB"},       {"doppler", "Doppler"},   {"fov", "FOV"},
+     {"fwhm", "FWHM"},   {"gaussian", "Gaussian"}, {"gdd", "GDD"},
+     {"gpu", "GPU"},     {"gpus", "GPUs"},         {"hz", "Hz"},
+     {"ilm", "ILM"},     {"mida", "MIDA"},         {"nudft", "NUDFT"},
+     {"nufft", "NUFFT"}, {"oct", "OCT"},           {"octa", "OCTA"},
+     {"omag", "OMAG"},   {"ome", "OME"},           {"psf", "PSF"},
+     {"psnr", "PSNR"},   {"rayleigh", "Rayleigh"}, {"rpe", "RPE"},
+     {"sd", "SD"},       {"snr", "SNR"},           {"tod", "TOD"}}};
+
+// Symbols that stay small at the beginning of a title.
+constexpr std::array<std::string_view, 5> small_words{"k", "dB", "x", "y", "z"};
+
+std::string spelt(std::string_view word) {
+    const auto* const found = std::ranges::find(spelt_words, word, [](const auto& one) { return one[0]; });
+    return std::string(found != spelt_words.end() ? (*found)[1] : word);
+}
+
 }  // namespace
 
 std::string label_of(const FieldText& field) {
@@ -54,34 +76,42 @@ std::string label_of(const FieldText& field) {
     std::string label(field.name);
     const std::string unit = plain(field.unit);
     if (!unit.empty() && label.ends_with("_" + unit)) label.resize(label.size() - unit.size() - 1);
-    std::ranges::replace(label, '_', ' ');
-    return label;
+    return key_text(label);
+}
+
+std::string key_text(std::string_view key) {
+    std::string text;
+    std::string_view before;
+    for (std::size_t begin = 0; begin <= key.size();) {
+        const std::size_t end = std::min(key.find('_', begin), key.size());
+        const std::string_view word = key.substr(begin, end - begin);
+        const bool is_scan = (before == "a" || before == "b") && (word == "scan" || word == "scans");
+        if (begin > 0) text += is_scan ? '-' : ' ';  // "A-scans"
+        text += spelt(word);
+        before = word;
+        begin = end + 1;
+    }
+    return text;
+}
+
+std::string title_of(std::string_view key) {
+    std::string text = key_text(key);
+    const std::string_view first = std::string_view(text).substr(0, text.find(' '));
+    const bool is_type = first.size() > 1 && first[1] >= '0' && first[1] <= '9';  // "u8"
+    if (!is_type && std::ranges::find(small_words, first) == small_words.end() && !text.empty())
+        text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+    return text;
 }
 
 std::string choice_text(std::string_view choice) {
-    constexpr std::array<std::array<std::string_view, 2>, 15> spelt_out{{{"mip", "Maximum (MIP)"},
-                                                                         {"minip", "Minimum (MinIP)"},
-                                                                         {"attenuated-mip", "Attenuated maximum"},
-                                                                         {"depth-mip", "Depth-coded maximum"},
-                                                                         {"mida", "MIDA"},
-                                                                         {"db", "dB"},
-                                                                         {"defr", "Full range (DEFR)"},
-                                                                         {"nufft", "NUFFT"},
-                                                                         {"nudft", "NUDFT"},
-                                                                         {"power_doppler", "Power Doppler"},
-                                                                         {"omag", "OMAG"},
-                                                                         {"cdv", "CDV"},
-                                                                         {"nlm", "Non-local means"},
-                                                                         {"a-scans", "A-scans"},
-                                                                         {"b-scans", "B-scans"}}};
-    for (const auto& [name, text] : spelt_out) {
-        if (choice == name) return std::string(text);
-    }
-    std::string text(choice);
-    std::ranges::replace(text, '_', ' ');
-    const bool is_type = text.size() > 1 && text[1] >= '0' && text[1] <= '9';  // "u8"
-    if (!text.empty() && !is_type && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
-    return text;
+    constexpr std::array<std::array<std::string_view, 2>, 6> spelt_out{{{"mip", "Maximum (MIP)"},
+                                                                        {"minip", "Minimum (MinIP)"},
+                                                                        {"attenuated-mip", "Attenuated maximum"},
+                                                                        {"depth-mip", "Depth-coded maximum"},
+                                                                        {"defr", "Full range (DEFR)"},
+                                                                        {"nlm", "Non-local means"}}};
+    const auto* const found = std::ranges::find(spelt_out, choice, [](const auto& one) { return one[0]; });
+    return found != spelt_out.end() ? std::string((*found)[1]) : title_of(choice);
 }
 
 std::string unit_text(std::string_view unit) {

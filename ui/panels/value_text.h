@@ -16,6 +16,11 @@ class ViewSource;  // app/viewer/view_source.h
 // Returns the label of a field. Without one in its description, "line_rate_hz" in Hz becomes "line rate".
 std::string label_of(const FieldText& field);
 
+// Returns the words of a key: "search_a_scans" becomes "search A-scans", "min_snr" becomes "min SNR".
+std::string key_text(std::string_view key);
+// Returns them as a title: "filter" becomes "Filter", "a_scans" "A-scans"; "k_map" becomes "k map".
+std::string title_of(std::string_view key);
+
 // Returns a choice as lists show it: "power_doppler" becomes "Power Doppler", "mip" becomes "Maximum (MIP)".
 std::string choice_text(std::string_view choice);
 
