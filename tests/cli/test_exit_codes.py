@@ -1,13 +1,15 @@
 """The exit codes of docs/scripts.md for every command: 0 all was done, 1 it was not, 2 the command line was not
 understood, 130 interrupted."""
+import os
 import signal
+import subprocess
 
 import numpy as np
 
 import commands
 from png_files import png_chunks, png_file
 from scans import tube_velocities, write_nrrd, write_scan
-from support import Finished, extend, start
+from support import PROGRAM, Finished, extend, start
 
 # Long-running command lines, with their outputs.
 ENDLESS = {
@@ -124,6 +126,17 @@ class ExitCodes(commands.PreparedCase):
         finished = Finished(process)
         self.assertEqual(finished.code, 0, finished)
         self.assertTrue((self.folder / "rec.raw").is_file())
+
+    def test_closed_output_exits_with_141(self):
+        """As with `| head`: silently, whether the output fits into the buffer of the stream or not."""
+        for words in (["info", "--recipes"], ["info", "--settings"], ["info", "--settings", "--json"], ["info", "--operations", "--json"]):
+            with self.subTest(words=words):
+                reader, writer = os.pipe()
+                os.close(reader)
+                process = subprocess.Popen([PROGRAM, *words], cwd=self.folder, stdout=writer, stderr=subprocess.PIPE, text=True)
+                os.close(writer)
+                _, errors = process.communicate(timeout=60)
+                self.assertEqual((process.returncode, errors), (141, ""))
 
     def test_missing_data_exits_with_1(self):
         slow = [word.replace("2000", "5") for word in commands.SOURCE]

@@ -1,11 +1,12 @@
 #include "ui/cli/program.h"
 
 #include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -161,6 +162,13 @@ void set_help_format(CLI::App& program) {
     program.set_help_flag("-h,--help", "Print this help and exit");
 }
 
+// Returns whether the reader of a pipe at standard output has ended. errno of a failed write is gone by the time that
+// all is printed.
+bool has_no_reader() {
+    pollfd output{STDOUT_FILENO, POLLOUT, 0};
+    return poll(&output, 1, 0) == 1 && (output.revents & (POLLERR | POLLHUP)) != 0;
+}
+
 int run(const std::vector<std::string>& given, const echolux::Commands& commands) {
     CLI::App program("Echolux turns raw OCT spectra into volumes and pictures.", "echolux");
     program.set_version_flag("--version", fmt::format("echolux {}", echolux::version), "Print the version and exit");
@@ -183,9 +191,8 @@ int run(const std::vector<std::string>& given, const echolux::Commands& commands
     }
     echolux::deliver_output();
     // Printing is part of the job: a full disk is an error.
-    errno = 0;
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-        if (errno == EPIPE) return exit_no_reader;
+        if (has_no_reader()) return exit_no_reader;
         throw echolux::Error(echolux::ErrorCode::output, "cannot be written", "standard output", "check free space");
     }
     return 0;
