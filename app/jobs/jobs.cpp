@@ -38,8 +38,9 @@ Error error_of(const std::exception_ptr& caught, const std::string& where) {
 }  // namespace
 
 struct Jobs::Job : Progress {
-    Job(std::uint64_t id, const std::string& title, Work wanted, Failed hears, std::shared_ptr<UserRequest> of)
-        : request(std::move(of)), failed_(std::move(hears)), state_{.id = id, .title = title},
+    Job(std::uint64_t id, const std::string& title, Work wanted, Failed hears, std::shared_ptr<UserRequest> of,
+        LateCancel late)
+        : request(std::move(of)), late_cancel(late), failed_(std::move(hears)), state_{.id = id, .title = title},
           thread_([this, work = std::move(wanted)] { run(work); }) {}
     ~Job() override { cancel(); }
 
@@ -90,6 +91,7 @@ struct Jobs::Job : Progress {
     }
 
     const std::shared_ptr<UserRequest> request;  // nullptr: none
+    const LateCancel late_cancel;
 
   private:
     void run(const Work& work) {
@@ -119,9 +121,9 @@ Jobs::~Jobs() {
     cancel_all();
 }
 
-std::uint64_t Jobs::start(const std::string& title, Work work, Failed failed) {
+std::uint64_t Jobs::start(const std::string& title, Work work, Failed failed, LateCancel late_cancel) {
     const std::uint64_t id = next_++;
-    jobs_.push_back(std::make_unique<Job>(id, title, std::move(work), std::move(failed), request_));
+    jobs_.push_back(std::make_unique<Job>(id, title, std::move(work), std::move(failed), request_, late_cancel));
     return id;
 }
 
@@ -163,7 +165,7 @@ void Jobs::collect() {
     for (const auto& job : finished) {
         job->join();
         belong(job->request, [&] {
-            if (!job->is_cancelled()) return job->hand_over();
+            if (!job->is_cancelled() || job->late_cancel == LateCancel::keeps_result) return job->hand_over();
             if (job->request) job->request->fail(Error(ErrorCode::cancelled, "cancelled", job->state().title));
         });
     }

@@ -47,6 +47,9 @@ struct JobState {
     bool is_cancelled = false;                // the user asked to stop it
 };
 
+// Treatment of a job that is cancelled after its work is complete: its result is dropped, or kept because it is a file.
+enum class LateCancel { drops_result, keeps_result };
+
 class Jobs {
   public:
     using LastStep = std::function<void()>;
@@ -58,7 +61,8 @@ class Jobs {
 
     // Starts `work` on its own thread. The function it returns is called by collect() unless the job was cancelled. Its
     // exceptions are passed to `failed` there, except Error{cancelled}.
-    std::uint64_t start(const std::string& title, Work work, Failed failed);
+    std::uint64_t start(const std::string& title, Work work, Failed failed,
+                        LateCancel late_cancel = LateCancel::drops_result);
 
     // Jobs that `work` starts, and their follow-up jobs, belong to `request`, which receives their errors.
     void belong(const std::shared_ptr<UserRequest>& request, const std::function<void()>& work);

@@ -72,6 +72,23 @@ Jobs::LastStep endless(Progress& progress) {
     for (;;) progress.advance(1);
 }
 
+// The work of these jobs is complete although they are cancelled.
+TEST_F(Working, KeepsCompleteFilesOfCancelledJobs) {
+    for (const LateCancel late : {LateCancel::drops_result, LateCancel::keeps_result}) {
+        const auto request = std::make_shared<UserRequest>();
+        bool is_noted = false;
+        jobs_.belong(request, [&] {
+            const std::uint64_t id = jobs_.start(
+                "save", [&](Progress&) { return [&] { is_noted = true; }; }, fails(), late);
+            jobs_.cancel(id);
+        });
+        jobs_.finish();
+        EXPECT_EQ(is_noted, late == LateCancel::keeps_result);
+        EXPECT_EQ(request->error.has_value(), late == LateCancel::drops_result);
+    }
+    EXPECT_TRUE(failures_.empty());
+}
+
 TEST_F(Working, CancelsWithoutReport) {
     bool is_last_done = false;
     const std::uint64_t endless_one = jobs_.start("endless", endless, fails());

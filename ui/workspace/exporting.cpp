@@ -149,7 +149,7 @@ void Exporting::start_export(const std::filesystem::path& path, const std::funct
             work(progress);
             return [this, path] { note_saved(path); };
         },
-        state_.to("export"));
+        state_.to("export"), LateCancel::keeps_result);
 }
 
 void Exporting::note_saved(const std::filesystem::path& path, NoticeFile::Opener by) {

@@ -230,7 +230,7 @@ void Operating::start(OperationForm& form) {
             return
                 [this, &form, operation, report = report_of(*operation, context)] { finish(form, *operation, report); };
         },
-        [this, &form](const Error& error) { refuse(form, error); });
+        [this, &form](const Error& error) { refuse(form, error); }, LateCancel::keeps_result);
 }
 
 // Results must not replace what is displayed. All files must be in the allowed folders.
