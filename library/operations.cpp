@@ -33,7 +33,7 @@ struct echolux_operation : Handle<Kind::operation> {
     }
 
     std::unique_ptr<Operation> operation;
-    std::unique_ptr<echolux_volume> first;  // first volume in memory of the first input
+    std::unique_ptr<echolux_volume> first;  // first volume in memory of the first input; without its voxels after a run
     bool has_started = false;
     bool has_results = false;
     std::vector<std::string> warnings;
@@ -169,6 +169,9 @@ echolux_status echolux_operation_run(echolux_operation* operation, const echolux
         one.json = dumped(one.operation->json(context));
         one.warnings = std::move(context.warnings);
         one.has_results = true;
+        // Results may be kept for long, and the inputs with them.
+        one.operation->release_inputs();
+        if (one.first != nullptr) one.first->volume.reset();
     });
 }
 

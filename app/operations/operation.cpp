@@ -436,6 +436,10 @@ void Operation::run(Context& context) {
     work(context);
 }
 
+void Operation::release_inputs() {
+    for (std::size_t i = 0; i < info_.inputs.size(); ++i) input_at(i).held.clear();
+}
+
 // ---- Results
 
 OperationOutput& Operation::output_named(std::string_view name) {

@@ -228,6 +228,9 @@ class Operation {
     ResultValue result(std::string_view name) const;
     const OperationOutput& output(std::string_view name) const;
 
+    // Frees volumes in memory that were read, after run().
+    void release_inputs();
+
     // The object that `--json` prints: files, all results but arrays, and warnings.
     nlohmann::ordered_json json(const Context& context) const;
 
