@@ -103,6 +103,23 @@ TEST_F(OperationPanel, OperationIsChosenFromMenu) {
         EXPECT_NE(work().actions().find("operation." + std::string(info->name)), nullptr) << info->name;
 }
 
+TEST_F(OperationPanel, SimulatesWithoutDocument) {
+    open_window(1280, 800);
+    turns(3);
+    EXPECT_FALSE(window().place_of("operation.run").has_value());
+    choose("simulate");
+    for (const char* place : {"simulate.output", "operation.run"})
+        EXPECT_TRUE(window().place_of(place).has_value()) << place;
+    operating().set(form(), "simulate.scene", std::string("layers"));
+    for (const char* key : {"simulation.a_scans", "simulation.b_scans"}) operating().set(form(), key, std::int64_t{4});
+    operating().set_file(form(), "output", 0, (folder() / "made/scan.toml").string());
+    look();
+    click(middle_of("operation.run"));
+    ASSERT_TRUE(turn_until([this] { return report().is_complete || report().error; }));
+    EXPECT_FALSE(report().error.has_value()) << report().error->line();
+    EXPECT_TRUE(turn_until([this] { return work().viewer().is_open(); })) << "the result is opened";
+}
+
 TEST_F(OperationPanel, NewOperationRunsOnDisplayedVolume) {
     open_ball();
     if (!choose_invert()) GTEST_SKIP() << "needs the operation of the preset dev";

@@ -137,8 +137,6 @@ class OperationPanel : public NamedPanel {
   public:
     OperationPanel()
         : NamedPanel("operations", "Operations", PanelSide::right, "run job process command convert simulate") {}
-    bool is_available(Workspace& work) const override { return work.viewer().is_open(); }
-
     void draw(const PanelContext& context) override {
         for (const auto& change : std::exchange(changes_, {})) change();
         draw_choice(context);

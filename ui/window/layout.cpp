@@ -17,7 +17,7 @@ std::int64_t pixels(double at_scale_1, double scale) {
 
 // Width in pixels; 0 if the column is hidden.
 std::int64_t column_width(bool is_there, double wanted, const WindowNeeds& needs) {
-    if (!is_there || !needs.is_open) return 0;
+    if (!is_there) return 0;
     const double max_width = std::max(narrowest_column, max_of_width * static_cast<double>(needs.width) / needs.scale);
     return pixels(std::clamp(wanted, narrowest_column, max_width), needs.scale);
 }
@@ -71,9 +71,9 @@ WindowPlan plan_window(const WindowSettings& settings, const WindowNeeds& needs)
     const std::int64_t top = pixels(top_height, needs.scale), status = pixels(status_height, needs.scale);
     const std::int64_t line = std::max<std::int64_t>(1, pixels(1, needs.scale));
     const std::int64_t middle = std::max<std::int64_t>(1, needs.height - top - status - 2 * line);
-    std::int64_t left = column_width(settings.left_panels, settings.left_width, needs);
+    std::int64_t left = column_width(settings.left_panels && needs.is_open, settings.left_width, needs);
     // The panels on the right concern pictures of volumes, which the alignment view does not show.
-    const bool has_right = settings.right_panels && !needs.aligns;
+    const bool has_right = settings.right_panels && (needs.is_open || needs.has_form) && !needs.aligns;
     std::int64_t right = column_width(has_right, settings.right_width, needs);
     // In a small window the pictures keep most of the space: the left panels are hidden first, then the right ones.
     const auto is_cramped = [&] {

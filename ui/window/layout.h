@@ -21,6 +21,7 @@ struct WindowNeeds {
     bool is_open = false;     // false: only the start page is shown
     std::int64_t bottom = 0;  // height of the panels below the panes in pixels
     bool aligns = false;      // the alignment view replaces the panes
+    bool has_form = false;    // the form of an operation is shown beside the start page
 };
 
 // Returns the rectangles in pixels from the upper left corner.

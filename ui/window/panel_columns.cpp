@@ -118,10 +118,12 @@ void PanelColumns::draw_side(const PanelContext& context, PanelSide side, const 
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {context.style.px(8), context.style.px(8)});
     ImGui::Begin(side == PanelSide::left ? "left panels" : "right panels", nullptr, fixed);
     ImGui::PopStyleVar();
+    const bool has_document = context.work.viewer().view_source() != nullptr;
     // Panels that come first are drawn in the first pass.
     for (const bool first : {true, false}) {
         for (const auto& panel : panels_) {
             if (panel->side() != side || !panel->is_available(context.work)) continue;
+            if (!has_document && panel->id() != "operations") continue;
             if (panel->comes_first(context.work) == first) draw_panel(context, *panel);
         }
     }

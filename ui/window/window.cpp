@@ -92,6 +92,7 @@ struct MainWindow::Parts {
     bool types() const;
     bool has_sheet() const;
     bool aligns() const;
+    bool has_form() const;  // of an operation, beside the start page
 
     // ---- actions
     void add_actions();
@@ -511,13 +512,16 @@ void MainWindow::Parts::draw_interface(const std::vector<WindowEvent>& taken) {
                                                    .scale = static_cast<double>(host.style().scale),
                                                    .is_open = is_open,
                                                    .bottom = is_open ? columns.bottom_height(panel_context) : 0,
-                                                   .aligns = aligns()});
+                                                   .aligns = aligns(),
+                                                   .has_form = has_form()});
     state.has_sheet = palette.is_open() || files.is_open() || raw.is_open() || key_map.is_open() || about.is_open();
     top_bar.draw(panel_context, plan.top);
     if (is_open && work.viewer().view_source() != nullptr) {  // a menu may have closed the document
         columns.draw_side(panel_context, PanelSide::left, plan.left);
         columns.draw_side(panel_context, PanelSide::right, plan.right);
         columns.draw_bottom(panel_context, plan.bottom);
+    } else if (has_form()) {
+        columns.draw_side(panel_context, PanelSide::right, plan.right);
     }
     draw_middle(panel_context, plan.centre);
     status_line.draw(panel_context, plan.status);
@@ -551,6 +555,12 @@ bool MainWindow::Parts::aligns() const {
     ViewSource* view_source = work.viewer().view_source();
     return view_source != nullptr && work.settings().window().layout == PaneLayout::alignment &&
            view_source->live() != nullptr;
+}
+
+// Operations such as simulate and convert need no document.
+bool MainWindow::Parts::has_form() const {
+    return work.viewer().view_source() == nullptr && work.operating().is_chosen() &&
+           PanelColumns::is_open(work, "operations");
 }
 
 void MainWindow::Parts::draw_overlays(const PanelContext& panel_context) {
@@ -788,8 +798,7 @@ void MainWindow::Parts::add_operation_actions() {
                              "Operations",
                              {},
                              std::string(info->summary),
-                             show,
-                             [this] { return work.viewer().view_source() != nullptr; }});
+                             show});
     }
 }
 

@@ -65,6 +65,7 @@ class Operating {
     Operating(WorkspaceState& state, Workspace& work) : state_(state), work_(work) {}
 
     void choose(std::string_view name);  // throws Error{bad_setting} for an unknown operation
+    bool is_chosen() const { return !chosen_.empty(); }
     OperationForm& form();               // of the chosen operation, or of the first one
 
     // Sets a setting by its key. References to fields of the form are invalid afterwards. A wrong value is refused. The
