@@ -399,7 +399,8 @@ FileNames Operation::files_to_read() {
     for (const BoundField& field : settings_.fields()) {
         const Value value = field.get();
         const auto* name = std::get_if<std::string>(&value);
-        if (name != nullptr && is_file_name(field, *name, "")) add({*name});
+        const bool is_joined = field.section == info_.name && field.name == info_.joined_argument;
+        if (name != nullptr && !is_joined && is_file_name(field, *name, "")) add({*name});
     }
     add(further_files());
     return read;

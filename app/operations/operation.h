@@ -176,6 +176,7 @@ struct OperationInfo {
     std::vector<FieldText> arguments;
     std::string_view first_argument;   // the command takes it without an option, before all inputs
     std::string_view preset_argument;  // sets further settings, which all others override
+    std::string_view joined_argument;  // may name several files joined with +, see further_files()
     // Arguments without effect unless another argument or an output, the second name, is given.
     std::vector<std::pair<std::string_view, std::string_view>> needs;
     std::vector<SectionText> sections;  // the first: its fields are arguments too

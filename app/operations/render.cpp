@@ -274,6 +274,7 @@ void Render::describe(OperationParts<Render>& parts) {
     parts.info.details =
         "Also makes movies, and reports the visible value and position at pixels. In memory, a picture is a PNG "
         "and a movie MP4, unless `codec` has another format. See docs/rendering.md and docs/movies.md.";
+    parts.info.joined_argument = "path";
     describe_inputs(parts);
     describe_outputs(parts);
     parts.argument(choice("bits", &R::bits, {"8", "16"}, effect, "bits per channel of the picture"))

@@ -2,11 +2,14 @@
 // voxels and pictures.
 #include "ui/control/control.h"
 
+#include <gmock/gmock.h>
+
 #include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <set>
 
+#include "app/jobs/jobs.h"
 #include "app/operations/operation.h"
 #include "compute/error.h"
 #include "compute/indexing.h"
@@ -14,6 +17,7 @@
 #include "controlled_test.h"
 #include "listener.h"
 #include "ui/control/methods.h"
+#include "ui/control/operation_methods.h"
 #include "ui/workspace/calibrating.h"
 
 namespace echolux::test {
@@ -319,6 +323,46 @@ TEST_F(ControlTest, RenderReadsNoFilesOfOtherFolders) {
     EXPECT_NE(told("path", "turntable+/etc/gone.toml").find("outside the folders"), std::string::npos);
     EXPECT_NE(told("view", "/etc/gone.toml").find("outside the folders"), std::string::npos);
     EXPECT_FALSE(std::filesystem::exists(folder() / "p.png"));
+}
+
+// Names of key frames in a path are relative to the first allowed folder, like other names.
+TEST_F(ControlTest, MoviePathJoinsKeyFramesOfAllowedFolders) {
+    volume_file("ball.nii");
+    const Json arguments{
+        {"input", "ball.nii"}, {"movie", "m.gif"}, {"path", "turntable+gone.toml"}, {"frames", 2}, {"size", "16x16"}};
+    const std::string told = refusal("operation.run", {{"name", "render"}, {"arguments", arguments}});
+    EXPECT_NE(told.find((folder() / "gone.toml").string()), std::string::npos) << told;
+    EXPECT_EQ(told.find("is not a movie path"), std::string::npos) << told;
+}
+
+TEST_F(ControlTest, OperationsKeepDisplayedFiles) {
+    volume_file("ball.nii");
+    result("open", {{"file", "ball.nii"}});
+    volume_file("other.nii");
+    const Json arguments{{"input", "other.nii"}, {"output", "ball.nii"}};
+    const std::string told =
+        refusal("operation.run", {{"name", "filter"}, {"arguments", arguments}, {"overwrite", true}});
+    EXPECT_NE(told.find("would overwrite an input"), std::string::npos) << told;
+}
+
+TEST_F(ControlTest, LimitsNumberOfRunningOperations) {
+    volume_file("ball.nii");
+    Jobs jobs;
+    RunningOperations running(jobs, 2);
+    const auto start = [&](const std::string& output) {
+        const std::shared_ptr<Operation> operation = operation_named("filter").make();
+        operation->set_text("input", (folder() / "ball.nii").string());
+        operation->set_text("output", (folder() / output).string());
+        running.start(operation, {}, false, std::make_shared<nlohmann::ordered_json>());
+    };
+    start("a.nrrd");
+    start("b.nrrd");
+    EXPECT_THAT([&] { start("c.nrrd"); },
+                testing::ThrowsMessage<Error>(testing::HasSubstr("2 operations run already")));
+    jobs.finish();
+    start("c.nrrd");
+    jobs.finish();
+    EXPECT_TRUE(std::filesystem::exists(folder() / "c.nrrd"));
 }
 
 // A text that is read as a file, but not described as one, would let clients read files elsewhere.

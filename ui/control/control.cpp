@@ -13,6 +13,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -163,7 +164,8 @@ ControlOptions with_folders(ControlOptions options) {
 
 Control::Parts::Parts(Workspace& workspace, ControlOptions wanted)
     : work(workspace), options(with_folders(std::move(wanted))), settings(workspace),
-      subscriptions(workspace, options.folders), operations(workspace.jobs()) {}
+      subscriptions(workspace, options.folders),
+      operations(workspace.jobs(), std::max<std::int64_t>(1, std::thread::hardware_concurrency())) {}
 
 // Checks a request and queues it for the next update(). A refused request is answered at once. Settings are checked
 // here, so that update() can merge the values of several requests.
@@ -804,20 +806,11 @@ void Control::Parts::save(Call& call) {
     operate(call, begin, [file]() -> Result { return {{{"file", file.string()}}}; });
 }
 
-// File names of key frames within "path" must be in the allowed folders, too.
 void Control::Parts::movie(Call& call) {
     const std::filesystem::path file = file_of(call, "file");
     require_new(call.params, file);
     MovieSpec spec;
-    const std::string path = call.params.value("path", spec.path);
-    spec.path.clear();
-    for (std::size_t from = 0; from <= path.size();) {
-        const std::size_t plus = std::min(path.find('+', from), path.size());
-        std::string part = path.substr(from, plus - from);
-        if (part.ends_with(".toml")) part = options.folders->within(part).string();
-        spec.path += (spec.path.empty() ? "" : "+") + part;
-        from = plus + 1;
-    }
+    spec.path = allowed_parts(call.params.value("path", spec.path), *options.folders);
     spec.seconds = call.params.value("seconds", 0.0);
     if (call.params.contains("fps")) spec.fps = fmt::format("{:.6g}", call.params["fps"].get<double>());
     spec.along = call.params.contains("along")
@@ -842,6 +835,10 @@ void Control::Parts::run_operation(Call& call) {
                     "leave it out");
     }
     if (has_backend) backend.backend = enumerator<Backend>(call.params, "backend", {"auto", "cpu", "cuda"});
+    for (const OutputText& text : operation->info().outputs) {
+        const std::filesystem::path& file = operation->output(text.name).file;
+        if (!file.empty()) work.check_recent_name(file);
+    }
     const auto result = std::make_shared<Json>();
     operate(
         call, [&] { operations.start(operation, backend, call.params.value("overwrite", false), result); },

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compute/error.h"
+#include "compute/plural.h"
 #include "engine/io/file_name.h"
 #include "ui/control/methods.h"
 
@@ -21,6 +22,8 @@ std::string allowed_text(const Operation& operation, const std::string& key, std
     if (std::ranges::any_of(info.inputs, is_it) || std::ranges::any_of(info.outputs, is_it))
         return text.empty() ? text : folders.within(text).string();
     const BoundField* field = operation.field(key);
+    const bool is_joined = field != nullptr && field->section == info.name && field->name == info.joined_argument;
+    if (is_joined) return allowed_parts(text, folders);
     if (field == nullptr) field = known.description(key);
     return field == nullptr ? text : allowed_name(*field, text, &folders);
 }
@@ -51,6 +54,18 @@ void set_argument(Operation& operation, const std::string& key, const Json& valu
 
 }  // namespace
 
+std::string allowed_parts(std::string_view joined, const AllowedFolders& folders) {
+    std::string allowed;
+    for (std::size_t from = 0; from <= joined.size();) {
+        const std::size_t plus = std::min(joined.find('+', from), joined.size());
+        std::string part(joined.substr(from, plus - from));
+        if (part.ends_with(".toml")) part = folders.within(part).string();
+        allowed += (from == 0 ? "" : "+") + part;
+        from = plus + 1;
+    }
+    return allowed;
+}
+
 std::shared_ptr<Operation> requested_operation(const Json& params, const KnownSettings& known,
                                                const AllowedFolders& folders) {
     const std::shared_ptr<Operation> operation = operation_named(params.at("name").get<std::string>()).make();
@@ -65,21 +80,30 @@ std::shared_ptr<Operation> requested_operation(const Json& params, const KnownSe
 
 void RunningOperations::start(const std::shared_ptr<Operation>& operation, const BackendChoice& backend,
                               bool overwrites, const std::shared_ptr<nlohmann::ordered_json>& result) {
+    if (std::ssize(running()) >= max_running_) {
+        throw Error(ErrorCode::bad_setting, plural(max_running_, "operations") + " run already", "operation.run",
+                    "wait for one of them to end, or cancel one");
+    }
     const auto work = [operation, backend, overwrites, result](Progress& progress) -> Jobs::LastStep {
         Context context{progress, backend, overwrites};
         operation->run(context);
         return [result, json = operation->json(context)] { *result = json; };
     };
-    // The client receives errors, so the window shows none.
-    started_.insert(jobs_.start(std::string(operation->info().name), work, [](const Error&) {}));
+    // The client receives errors, so the window shows none. Files of a complete operation exist, so its result is kept.
+    started_.insert(jobs_.start(
+        std::string(operation->info().name), work, [](const Error&) {}, LateCancel::keeps_result));
 }
 
-std::vector<std::uint64_t> RunningOperations::cancel(std::uint64_t job) {
+std::set<std::uint64_t> RunningOperations::running() {
     std::set<std::uint64_t> running;
     for (const JobState& state : jobs_.states()) {
         if (started_.contains(state.id)) running.insert(state.id);
     }
-    started_ = running;
+    return started_ = running;
+}
+
+std::vector<std::uint64_t> RunningOperations::cancel(std::uint64_t job) {
+    const std::set<std::uint64_t> running = this->running();
     if (job != 0 && !running.contains(job)) {
         throw Error(ErrorCode::bad_setting, "is not a running operation", "operation.cancel, job",
                     "`state` lists the jobs");

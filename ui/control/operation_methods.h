@@ -6,6 +6,8 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/jobs/jobs.h"
@@ -20,12 +22,18 @@ namespace echolux {
 std::shared_ptr<Operation> requested_operation(const nlohmann::json& params, const KnownSettings& known,
                                                const AllowedFolders& folders);
 
+// Returns names joined with "+", such as the path of a movie, with absolute names of the files of key frames among
+// them. Throws Error{bad_setting} if one is outside of the folders.
+std::string allowed_parts(std::string_view joined, const AllowedFolders& folders);
+
 class RunningOperations {
   public:
-    // `jobs` must outlive this object.
-    explicit RunningOperations(Jobs& jobs) : jobs_(jobs) {}
+    // `jobs` must outlive this object. At most `max_running` operations run at a time: each uses all cores and its own
+    // memory.
+    RunningOperations(Jobs& jobs, std::int64_t max_running) : jobs_(jobs), max_running_(max_running) {}
 
-    // Starts a job that runs the operation. `result` is then the object that `--json` prints.
+    // Starts a job that runs the operation. `result` is then the object that `--json` prints. Throws Error{bad_setting}
+    // if too many run.
     void start(const std::shared_ptr<Operation>& operation, const BackendChoice& backend, bool overwrites,
                const std::shared_ptr<nlohmann::ordered_json>& result);
 
@@ -34,7 +42,10 @@ class RunningOperations {
     std::vector<std::uint64_t> cancel(std::uint64_t job);
 
   private:
+    std::set<std::uint64_t> running();
+
     Jobs& jobs_;
+    std::int64_t max_running_;
     std::set<std::uint64_t> started_;
 };
 
