@@ -525,7 +525,6 @@ Json Operation::json(const Context& context) const {
     for (std::size_t i = 0; i < info_.results.size(); ++i) {
         const ResultValue result = result_at(i);
         if (std::holds_alternative<std::shared_ptr<const ResultArray>>(result)) continue;
-        if (info_.results[i].is_left_out && std::holds_alternative<std::monostate>(result)) continue;
         const std::string_view name = info_.results[i].name;
         const std::size_t dot = name.find('.');
         if (dot == std::string_view::npos)

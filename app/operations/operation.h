@@ -123,9 +123,8 @@ struct InputText {
     bool takes_scans = true;         // with their settings, and one volume of a series; else volume files as they are
     bool has_stored_as = true;       // the first input, unless it is_file, adds the argument stored_as
     bool is_file = false;            // the operation opens it by itself, for example a scan: never from memory
-    bool is_option = false;          // the command takes it as an option, even the first
     bool is_spectrum = false;        // a file: a scan, or its mean spectrum as numbers
-    bool is_positional = false;      // the command takes it without an option, like the first
+    bool is_positional = false;      // the command takes it without an option, like a required first one
     std::string_view placeholder{};  // for help; empty: decided by kind
 
     bool is_scan() const { return is_file && takes_scans && !is_spectrum; }  // names other files: cannot be streamed
@@ -155,8 +154,7 @@ struct ResultText {
     std::string_view name;  // "vessels.area_mm2" is area_mm2 of the object vessels
     std::string_view unit;
     std::string_view help;
-    bool is_left_out = false;  // of JSON if there is none, else it is null there
-    std::string_view type{};   // bool, integer, number, text, numbers, texts, counts, array; value: any of them
+    std::string_view type{};  // bool, integer, number, text, numbers, texts, counts, array; value: any of them
 };
 
 struct SectionText {
@@ -329,14 +327,8 @@ struct OperationParts {
     template <class From>
     OperationParts& result(std::string_view name, std::string_view unit, std::string_view help, From from) {
         using Made = std::decay_t<std::invoke_result_t<From, const S&>>;
-        info.results.push_back({name, unit, help, false, result_type<Made>()});
+        info.results.push_back({name, unit, help, result_type<Made>()});
         results.push_back([from](const S& one) { return result_value(std::invoke(from, one)); });
-        return *this;
-    }
-
-    // Leaves the last result out of JSON if there is none.
-    OperationParts& left_out() {
-        info.results.back().is_left_out = true;
         return *this;
     }
 

@@ -71,7 +71,7 @@ Json description_of(const OperationInfo& info) {
                           {"many", text.takes_many},
                           {"scans", text.takes_scans},
                           {"file", text.is_file},
-                          {"positional", text.is_positional || (is_first && !text.is_option)}});
+                          {"positional", text.is_positional || (is_first && text.is_required)}});
     }
     const std::unique_ptr<Operation> operation = info.make();
     for (const BoundField& field : operation->settings().fields()) arguments.push_back(object_of(info, field));

@@ -391,10 +391,8 @@ void Render::describe_movies(OperationParts<Render>& parts) {
 
 void Render::describe_results(OperationParts<Render>& parts) {
     const auto add = [&](std::string_view name, std::string_view unit, std::string_view help, auto of) {
-        parts
-            .result(name, unit, help,
-                    [of](const Render& one) { return one.made ? std::optional(of(*one.made)) : std::nullopt; })
-            .left_out();
+        parts.result(name, unit, help,
+                     [of](const Render& one) { return one.made ? std::optional(of(*one.made)) : std::nullopt; });
     };
     using M = MovieResult;
     parts.result("device", "", "Vulkan device that rendered",
@@ -407,8 +405,7 @@ void Render::describe_results(OperationParts<Render>& parts) {
     parts
         .result("seconds", "s", "time of rendering, with the first volume already on the device",
                 [](const Render& one) { return one.made ? one.made->seconds : one.rendered.seconds; })
-        .result("probes", "", "visible point at each pixel of `probe`", &Render::probes)
-        .left_out();
+        .result("probes", "", "visible point at each pixel of `probe`", &Render::probes);
 }
 
 }  // namespace

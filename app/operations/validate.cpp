@@ -89,8 +89,7 @@ void Validate::describe(OperationParts<Validate>& parts) {
                 .help = "also check these scans of one mirror each, with k map and background",
                 .is_required = false,
                 .takes_many = true,
-                .is_file = true,
-                .is_option = true},
+                .is_file = true},
                &Validate::mirrors)
         .argument(flag("quick", &Validate::quick, Effect::file, "use fewer depths, kernels and scenes"))
         .output({.name = "output",

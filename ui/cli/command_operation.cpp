@@ -82,14 +82,14 @@ std::string type_of(const InputText& text) {
 void add_inputs(CLI::App& command, Given& given) {
     for (const InputText& text : given.info->inputs) {
         const InputText& first = given.info->inputs.front();
-        const bool is_first = &text == &first && !first.is_option;
+        const bool is_first = &text == &first && first.is_required;
         const bool is_positional = is_first || text.is_positional;
         const std::string name = is_positional ? in_capitals(text.name) : dashed(text.name);
         const char* streamed = is_first && !text.is_file ? "; - for standard input" : "";
         CLI::Option* option = command.add_option(name, given.inputs[text.name], std::string(text.help) + streamed);
         if (!text.takes_many)
             option->expected(1)->allow_extra_args(false);
-        else if (!is_first && !first.is_option)
+        else if (!is_first && first.is_required)
             option->take_all()->allow_extra_args(false);  // the names that follow are those of the first input
         option->required(text.is_required);
         option->type_name(is_positional ? "" : type_of(text));
@@ -162,15 +162,15 @@ void add_settings(CLI::App& command, Given& given) {
 
 // Settings of a scan that may be left out need it.
 void require_scan(const Given& given) {
+    const std::vector<InputText>& inputs = given.info->inputs;
+    if (inputs.empty() || inputs.front().is_required || !inputs.front().is_scan()) return;
+    if (!given.inputs.at(inputs.front().name).empty()) return;
     const auto is_of_scan = [&](const std::string& assignment) {
         const std::string key = assignment.substr(0, assignment.find('='));
         return key.find('.') != key.npos && section_of(key) != given.info->name;
     };
-    for (const InputText& text : given.info->inputs) {
-        if (!text.is_option || !text.is_scan() || !given.inputs.at(text.name).empty()) continue;
-        if (std::ranges::any_of(given.assignments, is_of_scan))
-            throw UsageError("has no effect without a scan", "--set", "name one with " + dashed(text.name));
-    }
+    if (std::ranges::any_of(given.assignments, is_of_scan))
+        throw UsageError("has no effect without a scan", "--set", "name one with " + dashed(inputs.front().name));
 }
 
 // Outputs follow the settings that decide their kind.
