@@ -72,12 +72,12 @@ export class Connection {
     try {
       const answer = await fetch("/", { cache: "no-store", signal: AbortSignal.timeout(ASKS_MS) });
       if (answer.ok) return true;
-      if (answer.status === 401) {  // let the page ask for the password again
+      if (answer.status === 401 || answer.status === 403) {  // shows the form for the password, or why the address is refused
         location.reload();
         return false;
       }
       this.emit("refused", (await answer.text()).trim());
-      return answer.status !== 403;
+      return true;
     } catch {
       return true;  // server unreachable: keep trying
     }

@@ -42,11 +42,14 @@ export class Shown {
     connection.on("roles", (roles) => this.showRoles(roles));
     connection.on("asked", () => (this.element("asked").hidden = false));
     connection.on("kept", () => this.say("The current user keeps control.", 4000));
-    connection.on("recording", (message) => this.showRecording(message));
+    connection.on("running", (message) => this.showSwitch("run", message, "\u25A0 Stop", "\u25B6 Start"));
+    connection.on("recording", (message) => this.showSwitch("record", message, "\u25A0 End", "\u25CF Record"));
+    connection.on("open", () => document.body.classList.remove("lost"));
     connection.on("notice", (message) => this.say(message.text, 8000));
     connection.on("lost", (reason) => {
       this.roles = null;
-      this.element("asked").hidden = true;
+      for (const id of ["asked", "steer", "run", "record"]) this.element(id).hidden = true;
+      document.body.classList.add("lost");
       this.element("state").textContent = "not connected";
       this.say(reason ? `The server closed the connection: ${reason}` : "Connection lost. Reconnecting …");
     });
@@ -68,6 +71,7 @@ export class Shown {
     };
     on("give", () => answer("give"));
     on("keep", () => answer("keep"));
+    on("run", () => this.connection.send({ type: "action", id: "source.start_stop" }));
     on("record", () => this.connection.send({ type: "action", id: "source.record" }));
     on("full", () => (document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen()));
     on("keyboard", () => this.element("typed").focus());
@@ -90,18 +94,18 @@ export class Shown {
   showRoles(roles) {
     this.roles = roles;
     const others = roles.viewers - 1;
-    const company = others === 0 ? "" : others === 1 ? ", 1 other viewer" : `, ${others} other viewers`;
+    const company = others === 0 ? "" : others === 1 ? ", 1 other" : `, ${others} others`;
     this.element("state").textContent = (roles.steers ? "you have control" : "view only") + company;
     this.element("steer").hidden = roles.steers || !this.me || !this.me.may_steer;
     this.element("steer").textContent = roles.is_steered ? "Request control" : "Take control";
     if (!roles.steers) this.element("asked").hidden = true;
   }
 
-  showRecording(message) {
-    const button = this.element("record");
+  showSwitch(id, message, on, off) {
+    const button = this.element(id);
     button.hidden = !message.is_possible || !this.roles || !this.roles.steers;
     button.classList.toggle("on", message.is_on);
-    button.textContent = message.is_on ? "\u25A0 Stop" : "\u25CF Record";
+    button.textContent = message.is_on ? on : off;
   }
 
   // Shows a message for `forMs` milliseconds. An empty text hides it, unless that time is not over.

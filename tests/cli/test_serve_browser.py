@@ -255,11 +255,12 @@ class SlowServeInABrowser(ProgramCase):
             self.assertGreaterEqual(page.value(f"document.getElementById('{element}').offsetHeight"), 34)
         self.assertLessEqual(page.value("document.documentElement.scrollWidth"), 390)
         inside = "(({left, right, top, bottom}) => left >= 0 && right <= 390 && top >= 0 && bottom <= 844)(document.getElementById('%s').getBoundingClientRect())"
-        for element in "state", "stats", "record", "keyboard", "full":
+        for element in "state", "stats", "run", "record", "keyboard", "full":
             self.assertTrue(page.value(inside % element), element)
             self.assertGreater(page.value(f"document.getElementById('{element}').offsetWidth"), 20, element)
-            self.assertLess(page.value(f"document.getElementById('{element}').offsetHeight"), 44, f"{element} is broken into lines")
-        self.assertEqual(len({page.middle(element)[1] for element in ("record", "keyboard", "full")}), 1, "the buttons are not in one row")
+            self.assertLess(page.value(f"document.getElementById('{element}').offsetHeight"), 50, f"{element} is broken into lines")
+        for pair in ("run", "record"), ("keyboard", "full"):
+            self.assertEqual(len({page.middle(element)[1] for element in pair}), 1, f"{pair} are not in one row")
         self.assertTrue(page.value("document.getElementById('state').scrollWidth <= document.getElementById('state').offsetWidth"), "cut off")
         place = (195, 300)  # inside the volume
         page.touch("touchStart", place)
@@ -282,6 +283,46 @@ class SlowServeInABrowser(ProgramCase):
         self.tap(page, "record")
         page.until("!document.getElementById('record').classList.contains('on')")
         self.await_files("echolux-*.toml")
+
+    def test_controls_keep_places_when_state_changes(self):
+        page = self.open(self.serve(*SOURCE).steer)
+        places = """Object.fromEntries(["state", "stats", "steer", "run", "record", "full"].map((id) =>
+            [id, JSON.stringify(document.getElementById(id).getBoundingClientRect())]))"""
+        page.until("!document.getElementById('run').hidden")
+        before = page.value(places)
+        for act in ("echolux.connection.emit('running', {is_possible: false, is_on: true})",
+                    "echolux.connection.emit('recording', {is_possible: true, is_on: true})",
+                    "echolux.connection.emit('roles', {steers: false, is_steered: true, viewers: 12})",
+                    "echolux.connection.emit('lost', '')"):
+            page.value(act)
+            self.assertEqual(page.value(places), before, act)
+
+    def test_lost_connection_dims_picture(self):
+        served = self.serve()
+        page = self.open(served.steer)
+        page.until(STILL)
+        filtered = "getComputedStyle(document.getElementById('picture')).filter"
+        self.assertEqual(page.value(filtered), "none")
+        served.end()
+        page.until(f"{filtered}.includes('brightness')")
+        self.assertEqual(page.value("document.getElementById('state').textContent"), "not connected")
+
+    def test_wrong_token_gets_page(self):
+        served = self.serve()
+        browser = Browser()
+        self.addCleanup(browser.close)
+        page = browser.page(served.steer[:-1] + ("A" if served.steer[-1] != "A" else "B"))
+        self.assertIn("does not open", page.until("document.querySelector('h1') && document.querySelector('h1').textContent"))
+        self.assertIn("echolux serve", page.value("document.body.innerText"))
+        self.assertEqual(page.value("getComputedStyle(document.body).backgroundColor"), "rgb(14, 15, 18)")
+
+    def test_source_is_stopped_and_started(self):
+        page = self.open(self.serve(*SOURCE).steer)
+        page.until("document.getElementById('run').textContent.includes('Stop')")
+        page.press("run")
+        page.until("document.getElementById('run').textContent.includes('Start')")
+        page.press("run")
+        page.until("document.getElementById('run').textContent.includes('Stop')")
 
     def tap(self, page, element):
         place = page.middle(element)

@@ -93,6 +93,8 @@ TEST(WebRequest, RejectsRequestsWithoutToken) {
             const Verdict verdict = judge(request, access_of, 8970);
             EXPECT_EQ(verdict.kind, Kind::refused) << target;
             EXPECT_EQ(verdict.text.find("token-1234"), std::string::npos);
+            const bool is_start_page = std::string_view(target).starts_with("/?") || std::string_view(target) == "/";
+            EXPECT_EQ(verdict.is_page, is_start_page && !is_upgrade) << target;
         }
     }
 }

@@ -30,6 +30,7 @@ class Attacks : public testing::Test {
         WebContent content;
         content.pages = {{"/", "text/html", "the page"}};
         content.login = "the form";
+        content.denied = "the page about tokens";
         content.upload_folder = folder_.path();
         port_ = server_->serve_web(0, content);
         lines_ = server_->serve_lines(0);
@@ -103,6 +104,8 @@ TEST_F(Attacks, RejectsWrongTokensNamesOriginsAndPathsInOneLine) {
     open();
     EXPECT_THAT(status(get("/")), HasSubstr("403"));
     EXPECT_THAT(status(get("/?token=wrong")), HasSubstr("403"));
+    EXPECT_THAT(get("/?token=wrong"), HasSubstr("the page about tokens"));
+    EXPECT_THAT(get("/main.js"), HasSubstr("missing or expired token"));
     EXPECT_THAT(status(ask(handshake("/ws"))), HasSubstr("403"));
     EXPECT_THAT(status(ask(handshake("/ws?token=steering-token-1234", "Origin: http://evil.example\r\n"))),
                 HasSubstr("403"));

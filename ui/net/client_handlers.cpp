@@ -664,6 +664,10 @@ constexpr const char* policy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; "
     "manifest-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'";
 
+// Pages for people without a token: these contain their style and load nothing.
+constexpr const char* form_policy =
+    "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'";
+
 // One HTTP connection on the network's thread. Keeps itself alive through its pending operations.
 class HttpHandler : public Unauthenticated, public std::enable_shared_from_this<HttpHandler> {
   public:
@@ -722,15 +726,21 @@ class HttpHandler : public Unauthenticated, public std::enable_shared_from_this<
 
     void act(const Verdict& verdict) {
         switch (verdict.kind) {
-            case Verdict::Kind::refused: return answer(verdict.status, verdict.text);
-            case Verdict::Kind::login:
-                return send(verdict.status, "text/html; charset=utf-8", std::string(hub_.content.login));
+            case Verdict::Kind::refused:
+                if (verdict.is_page && !hub_.content.denied.empty()) return send_form(verdict, hub_.content.denied);
+                return answer(verdict.status, verdict.text);
+            case Verdict::Kind::login: return send_form(verdict, hub_.content.login);
             case Verdict::Kind::check: return read_form();
             case Verdict::Kind::enter: return enter(verdict.token, "/");
             case Verdict::Kind::page: return send_page(verdict.path);
             case Verdict::Kind::socket: return become_socket(*verdict.right);
             case Verdict::Kind::upload: return begin_upload(verdict.path);
         }
+    }
+
+    // Sends a page that needs no token and contains its style.
+    void send_form(const Verdict& verdict, std::string_view page) {
+        send(verdict.status, "text/html; charset=utf-8", std::string(page), {}, form_policy);
     }
 
     // Moves the token from the address to a cookie, which the browser sends with later requests.
@@ -841,11 +851,12 @@ class HttpHandler : public Unauthenticated, public std::enable_shared_from_this<
         send(status, "text/plain; charset=utf-8", line + "\n");
     }
 
-    void send(int status, const std::string& type, std::string body, const Headers& more = {}) {
+    void send(int status, const std::string& type, std::string body, const Headers& more = {},
+              const char* allowed = policy) {
         auto reply = std::make_shared<Answer>(http::int_to_status(static_cast<unsigned>(status)), 11);
         reply->set(http::field::content_type, type);
         reply->set(http::field::cache_control, "no-store");
-        reply->set("Content-Security-Policy", policy);
+        reply->set("Content-Security-Policy", allowed);
         reply->set("X-Content-Type-Options", "nosniff");
         reply->set("Referrer-Policy", "same-origin");  // otherwise browsers omit the origin of forms
         reply->set("Cross-Origin-Opener-Policy", "same-origin");

@@ -51,6 +51,7 @@ struct WebPage {
 struct WebContent {
     std::vector<WebPage> pages;
     std::string_view login;               // page with the password form
+    std::string_view denied;              // page for people with a wrong token; empty: one line
     std::filesystem::path upload_folder;  // for uploaded files; empty: uploads are refused
 };
 

@@ -33,7 +33,10 @@ void split(std::string_view text, char separator, const Take& take) {
 }
 
 Verdict refused(int status, std::string text) {
-    return {Verdict::Kind::refused, status, std::move(text), {}, {}, {}};
+    Verdict verdict;
+    verdict.status = status;
+    verdict.text = std::move(text);
+    return verdict;
 }
 
 // Returns the token from the address, the Authorization header of a program, or the cookie.
@@ -48,13 +51,17 @@ constexpr const char* no_token = "missing or expired token: open the complete ad
 
 // Without a valid token, only the password form and its submission are available, and only if a password is set.
 Verdict judge_unauthenticated(const WebRequest& request, const Target& target, const Access& access) {
-    if (!access.has_password()) return refused(403, no_token);
+    const bool is_page = request.method == WebRequest::Method::get && target.path == "/" && !request.is_upgrade;
+    if (!access.has_password()) {
+        Verdict verdict = refused(403, no_token);
+        verdict.is_page = is_page;
+        return verdict;
+    }
     if (request.method == WebRequest::Method::post && target.path == "/login") {
         Verdict verdict;
         verdict.kind = Verdict::Kind::check;
         return verdict;
     }
-    const bool is_page = request.method == WebRequest::Method::get && target.path == "/" && !request.is_upgrade;
     if (!is_page) return refused(403, no_token);
     Verdict verdict;
     verdict.kind = Verdict::Kind::login;

@@ -72,6 +72,7 @@ struct Verdict {
     std::string path;
     std::string token;
     std::optional<Right> right;
+    bool is_page = false;  // refused: a person reads it in a browser
 };
 
 // Decides about a request. `port` is the port of the server, for the name of its cookie.

@@ -57,21 +57,24 @@ Serving::~Serving() {
 bool Serving::turn(double max_wait_s) {
     if (!window_.turn(max_wait_s)) return false;
     if (asking_ && native_.now_s() > asked_s_ + answers_within_s) steer(*asking_);
-    send_recording(false);
+    send_switches(false);
     show();
     std::erase_if(ending_, [](const auto& stream) { return stream->has_ended(); });
     return true;
 }
 
-// Sends the state of the record button when it changes, or always if `is_asked`.
-void Serving::send_recording(bool is_asked) {
-    const Action* record = work_.actions().find("source.record");
-    if (record == nullptr) return;
-    const std::string now =
-        line_of({{"type", "recording"}, {"is_possible", record->is_possible()}, {"is_on", record->is_on()}});
-    if (std::exchange(recording_, now) == now && !is_asked) return;
-    for (auto& [id, client] : clients_) {
-        if (client.stream != nullptr) client.connection->send_text(now);
+// Sends the states of the page's buttons for source and recording when they change, or always if `is_asked`.
+void Serving::send_switches(bool is_asked) {
+    for (const auto& [type, id] :
+         {std::pair{"running", "source.start_stop"}, std::pair{"recording", "source.record"}}) {
+        const Action* action = work_.actions().find(id);
+        if (action == nullptr) continue;
+        const std::string now =
+            line_of({{"type", type}, {"is_possible", action->is_possible()}, {"is_on", action->is_on()}});
+        if (std::exchange(switches_[type], now) == now && !is_asked) continue;
+        for (auto& [number, client] : clients_) {
+            if (client.stream != nullptr) client.connection->send_text(now);
+        }
     }
 }
 
@@ -280,7 +283,7 @@ void Serving::send_roles() {
         client.connection->send_text(line_of(
             {{"type", "roles"}, {"steers", id == steering_}, {"is_steered", steering_ != 0}, {"viewers", clients}}));
     }
-    send_recording(true);
+    send_switches(true);
 }
 
 void Serving::send_steering(const std::string& text) {
@@ -352,6 +355,7 @@ WebContent web_pages() {
     constexpr const char* script = "text/javascript; charset=utf-8";
     WebContent content;
     content.login = shipped_file("web/login.html");
+    content.denied = shipped_file("web/denied.html");
     content.pages = {{"/", "text/html; charset=utf-8", shipped_file("web/index.html")},
                      {"/style.css", "text/css; charset=utf-8", shipped_file("web/style.css")},
                      {"/icon.svg", "image/svg+xml", shipped_file("web/icon.svg")}};

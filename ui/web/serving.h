@@ -111,7 +111,7 @@ class Serving {
     void release_later(std::unique_ptr<PictureStream> stream);
     void steer(std::uint64_t id);
     void send_roles();
-    void send_recording(bool is_asked);
+    void send_switches(bool is_asked);
     void send_steering(const std::string& text);
     void resize(const PageSize& size);
     void show();
@@ -132,7 +132,7 @@ class Serving {
     PictureStream::Picture latest_;
     std::int64_t shown_ = -1;  // frame count of the window at latest_
     std::uint32_t pictures_ = 0;
-    std::string recording_;  // last recording state sent
+    std::map<std::string, std::string> switches_;  // last message sent, by type
 };
 
 // ---- Files of the web page, embedded in the program.
