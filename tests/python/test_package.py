@@ -8,7 +8,7 @@ import echolux as ox
 class Names(unittest.TestCase):
     def test_public_names_are_complete(self):
         public = {name for name in dir(ox) if not name.startswith("_")}
-        self.assertEqual(public, {*ox.__all__, "open", "filter"})
+        self.assertEqual(public, {*ox.__all__, "open"})
         for name in public:
             self.assertIsNotNone(getattr(ox, name))
         self.assertIn("__version__", dir(ox))

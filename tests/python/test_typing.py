@@ -37,11 +37,11 @@ def reconstructed(path: str) -> npt.NDArray[np.float32]:
 
 
 def looked_into(volume: ox.Volume) -> npt.NDArray[np.float32]:
-    smooth: ox.Volume = ox.filter(volume, method="nlm", search_b_scans=1, progress=False)
+    smooth: ox.Volume = ox.operations.filter(volume, method="nlm", search_b_scans=1, progress=False).output
     surfaces = ox.segment(smooth, "layers", count=3, polarity=[1, 0, -1])
     found = ox.register([volume, smooth], axial_range=32)
-    print(found.mean.shape, found.reason_names[found.reasons[0, 0]], ox.attenuation(volume).known)
-    print(ox.flow([volume], each="b-scan", margin_um=5).flow_ul_s + 1, ox.average([volume, smooth]).independent)
+    print(found.mean.shape, found.reason_names[found.reasons[0, 0]], ox.operations.attenuation(volume).known)
+    print(ox.flow([volume], each="b-scan", margin_um=5).flow_ul_s + 1)
     depths: npt.NDArray[np.float32] = surfaces.depths
     return depths
 
@@ -70,7 +70,7 @@ def lived(path: str) -> float:
             print(made.number, session.stats.reconstructed.load + session.stats.arrived.lost_blocks, labels.shape)
     part: npt.NDArray[np.uint8] = ox.load(path)[10:20, :, 3]
     ox.movie("turn.mp4", ox.load_series(path), seconds=3, mode="mip")
-    return ox.calibrate.mirror(sim.scan, sim.spectra()).bin + float(part.mean()) + len(ox.validate(quick=True).checks)
+    return ox.calibrate.mirror(sim.scan, sim.spectra()).bin + float(part.mean()) + ox.operations.validate(quick=True).failed
 """
 BAD = """
 import echolux as ox
@@ -80,7 +80,7 @@ scan.recipe.window = "hamm"
 scan.recipe.windw = "hann"
 scan.recipe.zero_padding = "2"
 scan.reconstruct(volumes=1)
-ox.filter(scan.reconstruct(), method="nml")
+ox.register(scan.reconstruct(), strips=3)
 ox.segment(scan.reconstruct(), counts=3)
 ox.live("sim:vessel").stats.arrived.lost
 ox.operations.fliter("eye.nrrd")
