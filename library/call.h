@@ -42,7 +42,6 @@ enum class Kind : std::uint64_t {
     renderer,
     live,
     simulation,
-    validation,
     batch,
     operation
 };

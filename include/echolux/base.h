@@ -76,7 +76,6 @@ typedef struct echolux_view echolux_view;                   /* camera, colours, 
 typedef struct echolux_renderer echolux_renderer;           /* renders pictures on a Vulkan device */
 typedef struct echolux_live echolux_live;                   /* a source that is reconstructed while it acquires */
 typedef struct echolux_simulation echolux_simulation;       /* a scene in front of a simulated instrument */
-typedef struct echolux_validation echolux_validation;       /* results of validating this build */
 typedef struct echolux_batch echolux_batch;         /* reconstructs many scans, or parts of them, with one plan */
 typedef struct echolux_operation echolux_operation; /* one run of an operation such as "filter" */
 

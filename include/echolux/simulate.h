@@ -1,4 +1,4 @@
-/* The simulated instrument, and the validation of this build. */
+/* The simulated instrument. */
 #ifndef ECHOLUX_SIMULATE_H
 #define ECHOLUX_SIMULATE_H
 
@@ -9,7 +9,6 @@ extern "C" {
 #endif
 
 ECHOLUX_API echolux_status echolux_simulation_free(echolux_simulation* simulation);
-ECHOLUX_API echolux_status echolux_validation_free(echolux_validation* validation);
 
 /* ---- simulation ------------------------------------------------------------------------------------------------- */
 
@@ -58,40 +57,6 @@ typedef struct echolux_truth {
 ECHOLUX_API echolux_status echolux_simulation_truth(echolux_simulation* simulation, const char* name,
                                                     echolux_truth* truth, void* values, size_t bytes,
                                                     echolux_error* error);
-
-/* ---- validation ------------------------------------------------------------------------------------------------- */
-
-/* Runs the checks of `echolux validate`: reconstructions are compared with formulas and publications. Only the kind of
- * `device` (may be NULL) is used. `quick`: fewer depths, kernels and scenes. A failed check is not an error. */
-ECHOLUX_API echolux_status echolux_validate(const echolux_device* device, int32_t quick, echolux_progress progress,
-                                            void* user, echolux_validation** validation, echolux_error* error);
-
-enum { ECHOLUX_NEAR = 0, ECHOLUX_AT_LEAST = 1, ECHOLUX_AT_MOST = 2, ECHOLUX_REPORTED = 3 };
-
-/* Result of one check. Texts are owned by the validation. */
-typedef struct echolux_check {
-    size_t size;
-    const char* topic;
-    const char* what;
-    const char* unit; /* "" for a ratio */
-    double found;
-    double expected; /* NaN: no expected value */
-    double limit;    /* NEAR: maximum distance from `expected` */
-    int32_t bound;   /* ECHOLUX_NEAR ...; REPORTED: no limit */
-    int32_t passed;
-} echolux_check;
-
-/* Sets `*count` to the number of checks. */
-ECHOLUX_API echolux_status echolux_validation_count(const echolux_validation* validation, size_t* count,
-                                                    echolux_error* error);
-
-/* Describes check `index`, from 0 to count - 1. */
-ECHOLUX_API echolux_status echolux_validation_describe(const echolux_validation* validation, size_t index,
-                                                       echolux_check* check, echolux_error* error);
-
-/* Writes the whole report as Markdown. */
-ECHOLUX_API echolux_status echolux_validation_report(const echolux_validation* validation, char* buffer, size_t size,
-                                                     size_t* needed, echolux_error* error);
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,4 @@
-// The simulated instrument, and the validation of this build.
+// The simulated instrument.
 #ifndef ECHOLUX_SIMULATE_HPP
 #define ECHOLUX_SIMULATE_HPP
 
@@ -60,38 +60,6 @@ class Simulation {
 
   private:
     detail::Owned<echolux_simulation, echolux_simulation_free> handle_;
-};
-
-// Results of validating this build.
-class Validation {
-  public:
-    explicit Validation(const echolux_device& device = make<echolux_device>(), bool quick = false,
-                        Progress progress = {}) {
-        echolux_validation* handle = nullptr;
-        checked([&](auto* error) {
-            return echolux_validate(&device, quick ? 1 : 0, progress ? detail::tell : nullptr, &progress, &handle,
-                                    error);
-        });
-        handle_.reset(handle);
-    }
-
-    // Texts in the result are owned by the validation.
-    std::vector<echolux_check> checks() const {
-        std::size_t count = 0;
-        checked([&](auto* error) { return echolux_validation_count(handle_.get(), &count, error); });
-        std::vector<echolux_check> all(count, make<echolux_check>());
-        for (std::size_t i = 0; i < count; ++i) {
-            checked([&](auto* error) { return echolux_validation_describe(handle_.get(), i, &all[i], error); });
-        }
-        return all;
-    }
-    // Returns the whole report as Markdown.
-    std::string report() const {
-        return detail::text([&](auto... to) { return echolux_validation_report(handle_.get(), to...); });
-    }
-
-  private:
-    detail::Owned<echolux_validation, echolux_validation_free> handle_;
 };
 
 }  // namespace echolux::api

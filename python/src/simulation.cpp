@@ -1,4 +1,4 @@
-// Simulated scans, their ground truth, and validation.
+// Simulated scans and their ground truth.
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
@@ -52,20 +52,6 @@ std::pair<Edges, std::string> described(const Simulation& simulation, const std:
     return {edges_of_python(shape), spelled(layout_of(truth.voxel).type)};
 }
 
-// Tuples (topic, what, unit, found, expected, limit, bound, passed) and the report.
-std::pair<nb::typed<nb::list, nb::typed<nb::tuple, nb::any, nb::ellipsis>>, std::string> validate(
-    const std::string& device, bool quick, const nb::object& progress) {
-    const echolux_device on = device_of(device);
-    const api::Validation made =
-        watched(progress, [=](const api::Progress& told) { return api::Validation(on, quick, told); });
-    nb::typed<nb::list, nb::typed<nb::tuple, nb::any, nb::ellipsis>> checks;
-    for (const echolux_check& check : made.checks()) {
-        checks.append(nb::make_tuple(check.topic, check.what, check.unit, check.found, check.expected, check.limit,
-                                     check.bound, check.passed != 0));
-    }
-    return {checks, made.report()};
-}
-
 }  // namespace
 
 void bind_simulation(nb::module_& module) {
@@ -90,7 +76,6 @@ void bind_simulation(nb::module_& module) {
                 self.with([&](api::Simulation& one) { one.truth(name, bytes_of(array)); });
             },
             nb::arg("name"), nb::arg("to"));
-    module.def("validate", &validate, nb::arg("device"), nb::arg("quick"), nb::arg("progress").none());
 }
 
 }  // namespace echolux::python
