@@ -50,6 +50,12 @@ std::string amount_words(std::int64_t total, const std::string& unit) {
     return plural(total, unit);
 }
 
+std::optional<double> seconds_left(const WorkProgress& work) {
+    const bool is_known = work.done > 0 && work.done < work.total && work.seconds >= too_short_s;
+    if (!is_known) return {};
+    return work.seconds * static_cast<double>(work.total - work.done) / static_cast<double>(work.done);
+}
+
 std::string words_of(const WorkProgress& work) {
     const bool is_time = work.unit == unit_of_time;
     const auto done = static_cast<double>(work.done), total = static_cast<double>(work.total);
@@ -61,8 +67,8 @@ std::string words_of(const WorkProgress& work) {
     }
     std::string text = fmt::format("{:.0f} %", std::floor(100 * done / total));
     if (has_rate(work)) text += fmt::format(", {} {}/s", rate_words(done / work.seconds), work.unit);
-    if (work.done > 0 && work.seconds >= too_short_s)
-        text += ", " + duration_words(work.seconds * (total - done) / done) + " left";
+    const std::optional<double> left_s = seconds_left(work);
+    if (left_s && *left_s <= work.max_left_s) text += ", " + duration_words(*left_s) + " left";
     return text;
 }
 

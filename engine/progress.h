@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <string>
 
 namespace echolux {
@@ -40,7 +42,13 @@ struct WorkProgress {
     std::int64_t total = 0;  // 0 if unknown
     std::string unit{};      // "A-scans"
     double seconds = 0;      // since the work began
+    // Longer estimates of the remaining time are not shown, so that shown ones never rise: parts of the work may take
+    // longer than those before.
+    double max_left_s = std::numeric_limits<double>::infinity();
 };
+
+// Returns the estimate of the remaining time; std::nullopt while it is unknown.
+std::optional<double> seconds_left(const WorkProgress& work);
 
 // Returns a duration as "3.4 s", "42 s", "1 min 05 s" or "2 h 03 min".
 std::string duration_words(double seconds);

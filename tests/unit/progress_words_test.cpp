@@ -28,6 +28,21 @@ TEST(ProgressWords, OmitUnknownFigures) {
     EXPECT_EQ(words_of({.done = 40, .total = 100, .unit = "%", .seconds = 4}), "40 %, 6.0 s left");
 }
 
+// The last three of four parts take ten times as long as the first.
+TEST(ProgressWords, HideRisingEstimates) {
+    WorkProgress work{.done = 25, .total = 100, .unit = "rows", .seconds = 1};
+    ASSERT_EQ(seconds_left(work), 3.0);
+    work.max_left_s = 3;
+    EXPECT_EQ(words_of(work), "25 %, 25 rows/s, 3.0 s left");
+    work.done = 50;
+    work.seconds = 11;
+    EXPECT_EQ(words_of(work), "50 %, 4.5 rows/s");
+    work.done = 95;
+    work.seconds = 29;
+    EXPECT_EQ(words_of(work), "95 %, 3.3 rows/s, 1.5 s left");
+    EXPECT_EQ(seconds_left({.done = 0, .total = 100, .seconds = 9}), std::nullopt);
+}
+
 TEST(ProgressWords, ShowTimeUnits) {
     EXPECT_EQ(amount_words(60000, unit_of_time), "1 min 00 s");
     EXPECT_EQ(amount_words(0, unit_of_time), "");

@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -211,6 +212,7 @@ void TerminalProgress::begin(const std::string& task, std::int64_t total, const 
     unit_ = unit;
     total_ = total;
     done_ = 0;
+    shown_left_s_ = std::numeric_limits<double>::infinity();
     start_ = printed_ = Clock::now();
     const std::string amount = amount_words(total, unit);
     if (!terminal_ && !silent_) print_progress((amount.empty() ? task_ : task_ + ": " + amount) + "\n");
@@ -247,9 +249,12 @@ void TerminalProgress::print(bool last) {
                                std::string(index(width - std::min(filled, width)), '.'), state(), last ? "\n" : ""));
 }
 
-std::string TerminalProgress::state() const {
+std::string TerminalProgress::state() {
     const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
-    return words_of({.done = done_, .total = total_, .unit = unit_, .seconds = seconds});
+    const WorkProgress work{
+        .done = done_, .total = total_, .unit = unit_, .seconds = seconds, .max_left_s = shown_left_s_};
+    shown_left_s_ = std::min(shown_left_s_, seconds_left(work).value_or(shown_left_s_));
+    return words_of(work);
 }
 
 // ---- standard input and output --------------------------------------------------------------------------------------

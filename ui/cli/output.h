@@ -116,7 +116,7 @@ class TerminalProgress : public Progress {
     using Clock = std::chrono::steady_clock;
 
     void print(bool last);
-    std::string state() const;
+    std::string state();
 
     InterruptScope listening_;
     bool silent_;
@@ -125,6 +125,7 @@ class TerminalProgress : public Progress {
     std::string unit_;
     std::int64_t total_ = 0;
     std::int64_t done_ = 0;
+    double shown_left_s_ = 0;  // min remaining time shown
     Clock::time_point start_;
     Clock::time_point printed_;
 };
