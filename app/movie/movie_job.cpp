@@ -605,6 +605,13 @@ MovieResult make(const MovieJob& job, Progress& progress) {
     load_channels(start);
     check_view(start);
     MovieScene scene(job, movie_path(job.spec.path, job.spec.key_frames), progress);
+    std::vector<std::string> warnings;
+    if (job.may_be_smaller && scene.renderer().is_software()) {
+        start.width = start.height = software_movie_edge;
+        warnings.push_back(
+            fmt::format("a movie of {0} x {0} pixels, because software Vulkan is slow: `size` sets another size",
+                        software_movie_edge));
+    }
     const MoviePlan plan(job.spec, start, scene.time_points());
     Frames frames = frames_of(job.spec, plan);
     std::int64_t already = 0;
@@ -628,6 +635,7 @@ MovieResult make(const MovieJob& job, Progress& progress) {
         throw with_resume_advice(error, job, encoding, frames.count());
     }
     progress.end();
+    warnings.insert(warnings.end(), scene.warnings().begin(), scene.warnings().end());
     return {.device = scene.renderer().device_name(),
             .encoder = encoding.encoder(),
             .frames = already + frames.count(),
@@ -635,7 +643,7 @@ MovieResult make(const MovieJob& job, Progress& progress) {
             .width = start.width,
             .height = start.height,
             .time_rate = plan.time_rate(),
-            .warnings = scene.warnings(),
+            .warnings = std::move(warnings),
             .seconds = seconds_since(begun),
             .encoding_s = encoding.busy_s()};
 }

@@ -24,7 +24,10 @@ struct MovieJob : PictureJob {
     MovieCodec codec = MovieCodec::automatic;
     double crf = -1;
     bool may_use_hardware = true;
+    bool may_be_smaller = false;  // the size is a default: software Vulkan uses software_movie_edge
 };
+
+inline constexpr std::int64_t software_movie_edge = 400;  // a frame of 1024 x 1024 takes 3.4 s of processor time
 
 struct MovieResult {
     std::string device;

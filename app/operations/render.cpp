@@ -227,6 +227,15 @@ struct Render : MovieSpec {
         output.is_kept = false;
     }
 
+    bool has_default_size(const Context& context) const {
+        const auto is_size = [](const std::string& assignment) {
+            return assignment.starts_with("view.width=") || assignment.starts_with("view.height=");
+        };
+        const View usual;
+        return size.empty() && view.width == usual.width && view.height == usual.height &&
+               std::ranges::none_of(context.assigned, is_size);
+    }
+
     void make_movie(Context& context) {
         check_movie();
         MovieJob job;
@@ -235,6 +244,7 @@ struct Render : MovieSpec {
         job.codec = codec;
         job.crf = crf;
         job.may_use_hardware = encoder == Encoder::automatic;
+        job.may_be_smaller = has_default_size(context);
         context.write(movie, movie.is_kept ? ending_of(codec) : "", [&](const std::filesystem::path& path) {
             job.output = path;
             made = echolux::run(job, context.progress);
@@ -244,7 +254,8 @@ struct Render : MovieSpec {
     }
 
     void report_movie(Context& context, const View& wanted) const {
-        if (made->width != wanted.width || made->height != wanted.height) {
+        const bool is_rounded = made->width - wanted.width == 1 || made->height - wanted.height == 1;
+        if (is_rounded) {
             context.say(fmt::format("{} x {} instead of {} x {}: the codec needs even sizes", made->width, made->height,
                                     wanted.width, wanted.height));
         }

@@ -106,6 +106,13 @@ class Turntable(MovieCase):
 
 
 class Formats(MovieCase):
+    def test_default_size_is_small_on_software_vulkan(self):
+        made = json.loads(self.succeed("render", "v.nii", "--movie", "m.gif", "--frames", 1, "--json").out)
+        if "llvmpipe" not in made["device"]:
+            self.skipTest("renders on a GPU")
+        self.assertEqual((made["width"], made["height"]), (400, 400))
+        self.assertEqual(sum("software Vulkan" in warning for warning in made["warnings"]), 1, made["warnings"])
+
     def test_slow_each_codec_resembles_pictures(self):
         originals = self.pictures()
         for name, codec, pixels, at_least_db in [("m.mkv", "h264", "yuv420p", 40), ("5.mp4", "hevc", "yuv420p", 40),
