@@ -8,10 +8,11 @@
 #include <span>
 #include <vector>
 
-#include "compute/reason.h"
 #include "compute/steps/layers.h"
 
 namespace echolux {
+
+enum class Reason : std::uint8_t;  // compute/reason.h
 
 // Intensity levels that count as signal, and the mean of the noise.
 struct SignalLevels {

@@ -21,6 +21,7 @@
 
 #include "compute/boundary_search.h"
 #include "compute/error.h"
+#include "compute/reason.h"
 #include "compute/steps/boundary_maps.h"
 #include "compute/steps/layers.h"
 

@@ -13,6 +13,7 @@
 #include "compute/error.h"
 #include "compute/indexing.h"
 #include "compute/plan/describe.h"
+#include "compute/reason.h"
 #include "engine/build.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/file_name.h"

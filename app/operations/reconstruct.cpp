@@ -12,7 +12,7 @@
 #include "compute/plan/choices.h"
 #include "compute/plan/params.h"
 #include "compute/plural.h"
-#include "compute/reason.h"
+#include "compute/repeat_report.h"
 #include "engine/acquire/scan_player.h"
 #include "engine/analysis/figures.h"
 #include "engine/analysis/intensity.h"

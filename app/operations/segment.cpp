@@ -15,6 +15,7 @@
 #include "compute/error.h"
 #include "compute/plan/describe.h"
 #include "compute/plural.h"
+#include "compute/reason.h"
 #include "engine/analysis/figures.h"
 #include "engine/angiography/flow_maps.h"
 #include "engine/build.h"

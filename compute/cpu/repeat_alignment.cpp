@@ -7,6 +7,7 @@
 
 #include "compute/indexing.h"
 #include "compute/reason.h"
+#include "compute/repeat_report.h"
 #include "compute/steps/registration.h"
 
 namespace echolux::cpu {

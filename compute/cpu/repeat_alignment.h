@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "compute/flow/flow_tables.h"
-#include "compute/reason.h"
+#include "compute/repeat_report.h"
 #include "compute/steps/depth.h"
 #include "compute/steps/repeat_alignment.h"
 

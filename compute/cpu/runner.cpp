@@ -16,8 +16,8 @@
 #include "compute/missing_voxels.h"
 #include "compute/parallel_for.h"
 #include "compute/plural.h"
-#include "compute/reason.h"
 #include "compute/reconstructor.h"
+#include "compute/repeat_report.h"
 #include "compute/steps/sample.h"
 #include "compute/voxel_target.h"
 

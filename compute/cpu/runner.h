@@ -17,8 +17,8 @@
 #include "compute/cpu/repeat_alignment.h"
 #include "compute/cpu/voxels.h"
 #include "compute/plan/tables.h"
-#include "compute/reason.h"
 #include "compute/reconstructor.h"
+#include "compute/repeat_report.h"
 
 namespace echolux::cpu {
 

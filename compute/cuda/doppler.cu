@@ -9,7 +9,7 @@
 #include "compute/cuda/launch.h"
 #include "compute/cuda/memory.h"
 #include "compute/on_chip.h"
-#include "compute/reason.h"
+#include "compute/repeat_report.h"
 
 namespace echolux::cuda {
 

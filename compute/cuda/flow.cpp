@@ -1,7 +1,7 @@
 #include "compute/cuda/flow.h"
 
 #include "compute/choose_path.h"
-#include "compute/reason.h"
+#include "compute/repeat_report.h"
 
 namespace echolux::cuda {
 

@@ -15,7 +15,7 @@
 #include "compute/cuda/target.h"
 #include "compute/flow/flow_tables.h"
 #include "compute/plan/tables.h"
-#include "compute/reason.h"
+#include "compute/repeat_report.h"
 #include "compute/steps/angiography.h"
 #include "compute/steps/depth.h"
 #include "compute/steps/flow.h"

@@ -17,7 +17,7 @@
 #include "compute/cuda/voxels.h"
 #include "compute/plan/params.h"
 #include "compute/plan/tables.h"
-#include "compute/reason.h"
+#include "compute/repeat_report.h"
 #include "compute/types.h"
 
 namespace echolux::cuda {

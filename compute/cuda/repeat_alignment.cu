@@ -7,6 +7,7 @@
 #include "compute/cuda/launch.h"
 #include "compute/cuda/repeat_work.cuh"
 #include "compute/reason.h"
+#include "compute/repeat_report.h"
 
 namespace echolux::cuda {
 

@@ -10,7 +10,7 @@
 #include "compute/cuda/line_method.h"
 #include "compute/cuda/memory.h"
 #include "compute/flow/flow_tables.h"
-#include "compute/reason.h"
+#include "compute/repeat_report.h"
 
 namespace echolux::cuda {
 

@@ -6,6 +6,7 @@
 #include "compute/cuda/over_block.cuh"
 #include "compute/cuda/repeat_work.cuh"
 #include "compute/indexing.h"
+#include "compute/reason.h"
 
 namespace echolux::cuda {
 

@@ -9,7 +9,7 @@
 #include "compute/indexing.h"
 #include "compute/parallel_for.h"
 #include "compute/plural.h"
-#include "compute/reason.h"
+#include "compute/repeat_report.h"
 
 namespace echolux::cuda {
 namespace {

@@ -12,7 +12,7 @@
 #include "compute/backend.h"
 #include "compute/cuda/memory.h"
 #include "compute/cuda/target.h"
-#include "compute/reason.h"
+#include "compute/repeat_report.h"
 #include "compute/types.h"
 #include "compute/voxel_target.h"
 

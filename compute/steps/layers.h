@@ -8,6 +8,7 @@
 
 #include "compute/host_device.h"
 #include "compute/reason.h"
+#include "compute/steps/natural_log.h"
 
 namespace echolux {
 
@@ -21,22 +22,6 @@ inline constexpr int boundary_labels = 2 * boundary_reach + 1;
 inline constexpr int boundary_lanes = 24;        // labels padded to a whole number of vectors
 inline constexpr float impossible = 1e4f;        // cost of an invalid position, in nats
 inline constexpr int boundary_window_rows = 24;  // max rows on either side of a boundary that affect its cost
-
-// ln of a positive normal number, relative error below 3e-7. With m = 2^e f and f in sqrt(1/2) .. sqrt(2), ln f = 2
-// artanh s with s = (f - 1) / (f + 1). Our own implementation, so that all backends return the same bits. These steps
-// are compiled without fused multiply-add.
-struct NaturalLog {
-    ECHOLUX_HD float operator()(float m) const {
-        constexpr std::int32_t sqrt_half = 0x3f3504f3;
-        constexpr float ln_2 = 0.69314718f;
-        const auto bits = std::bit_cast<std::int32_t>(m);
-        const std::int32_t exponent = (bits - sqrt_half) >> 23;
-        const float f = std::bit_cast<float>(bits - exponent * (1 << 23));
-        const float s = (f - 1) / (f + 1), t = s * s;
-        const float series = 2 * s * (1 + t * (1.0f / 3 + t * (1.0f / 5 + t * (1.0f / 7 + t * (1.0f / 9)))));
-        return static_cast<float>(exponent) * ln_2 + series;
-    }
-};
 
 // Edges of the layers in an A-scan: 0, then its boundaries (`stride` values apart), then the depth.
 struct LayerEdges {

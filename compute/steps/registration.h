@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "compute/host_device.h"
-#include "compute/steps/layers.h"
+#include "compute/steps/natural_log.h"
 
 namespace echolux {
 

@@ -8,6 +8,7 @@
 
 #include "compute/host_device.h"
 #include "compute/reason.h"
+#include "compute/repeat_report.h"
 #include "compute/steps/depth.h"
 #include "compute/steps/flow.h"
 #include "compute/steps/registration.h"

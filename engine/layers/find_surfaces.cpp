@@ -12,6 +12,7 @@
 #include "compute/indexing.h"
 #include "compute/parallel_for.h"
 #include "compute/plural.h"
+#include "compute/reason.h"
 #include "compute/steps/layers.h"
 #include "engine/layers/boundary_search.h"
 #include "engine/layers/recordings.h"

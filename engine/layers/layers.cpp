@@ -17,6 +17,7 @@
 #include "compute/parallel_for.h"
 #include "compute/plan/describe.h"
 #include "compute/plural.h"
+#include "compute/reason.h"
 #include "engine/io/output_rule.h"
 #include "engine/io/volume_file.h"
 #include "engine/scan/settings.h"

@@ -13,11 +13,12 @@
 #include "assets/assets.h"
 #include "compute/backend.h"
 #include "compute/plan/described.h"
-#include "compute/reason.h"
 #include "engine/analysis/stored_brightness.h"
 #include "engine/io/volume_file.h"
 
 namespace echolux {
+
+enum class Reason : std::uint8_t;  // compute/reason.h
 
 // ---- Description of layered tissue: boundaries from the top with name, polarity and distance to the next. Presets are
 // files with sections [about] and [layers], shipped in assets/layers or written by a user.
@@ -149,7 +150,7 @@ struct SurfaceEdit {
     std::size_t line = 0;  // A-scan
     float row_before = 0, row = 0;
     float quality_before = 0;
-    Reason reason_before = Reason::ok;
+    Reason reason_before{};  // ok
 };
 
 // Returns the changes of dragging `surface` to `row` in one A-scan. Empty if the surface has no position in that

@@ -13,6 +13,7 @@
 #include "compute/indexing.h"
 #include "compute/parallel_for.h"
 #include "compute/plural.h"
+#include "compute/reason.h"
 #include "engine/io/volume_file.h"
 #include "engine/layers/retina_search.h"
 #include "engine/layers/tissue_search.h"

@@ -13,10 +13,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "compute/reason.h"
 #include "engine/layers/edge_paths.h"
 
 namespace echolux {
+
+enum class Reason : std::uint8_t;  // compute/reason.h
 
 inline constexpr std::size_t retina_boundaries = 9;
 

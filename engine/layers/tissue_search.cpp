@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "compute/indexing.h"
+#include "compute/reason.h"
 
 namespace echolux {
 namespace {

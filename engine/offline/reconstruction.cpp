@@ -18,6 +18,7 @@
 #include "compute/plan/describe.h"
 #include "compute/plural.h"
 #include "compute/reason.h"
+#include "compute/repeat_report.h"
 #include "compute/steps/angiography.h"
 #include "engine/io/output_rule.h"
 #include "engine/memory.h"

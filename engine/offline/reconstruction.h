@@ -16,7 +16,7 @@
 #include "compute/backend.h"
 #include "compute/error.h"
 #include "compute/plan/choices.h"
-#include "compute/reason.h"
+#include "compute/repeat_report.h"
 #include "compute/types.h"
 #include "compute/voxel_target.h"
 #include "engine/io/volume_file.h"

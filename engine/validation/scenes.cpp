@@ -11,8 +11,8 @@
 
 #include "compute/calibrate/mirrors.h"
 #include "compute/indexing.h"
-#include "compute/reason.h"
 #include "compute/reconstructor.h"
+#include "compute/repeat_report.h"
 #include "engine/analysis/intensity.h"
 #include "engine/validation/validation.h"
 

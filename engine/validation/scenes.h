@@ -10,7 +10,7 @@
 
 #include "compute/indexing.h"
 #include "compute/plan/params.h"
-#include "compute/reason.h"
+#include "compute/repeat_report.h"
 #include "engine/analysis/intensity.h"
 #include "engine/simulate/spectrometer.h"
 

@@ -1,4 +1,5 @@
 // Surfaces dragged by hand: the parts that follow, the parts that stay, and that surfaces never cross.
+#include "compute/reason.h"
 #include "engine/layers/layers.h"
 
 #include <gmock/gmock.h>

@@ -12,6 +12,7 @@
 #include "compute/error.h"
 #include "compute/indexing.h"
 #include "compute/parallel_for.h"
+#include "compute/reason.h"
 #include "layer_scenes.h"
 
 namespace echolux {

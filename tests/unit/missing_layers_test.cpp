@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "compute/indexing.h"
+#include "compute/reason.h"
 #include "layer_scenes.h"
 
 namespace echolux {

@@ -13,6 +13,7 @@
 #include "compute/parallel_for.h"
 #include "compute/reason.h"
 #include "compute/reconstructor.h"
+#include "compute/repeat_report.h"
 #include "compute/steps/angiography.h"
 #include "compute/steps/repeat_alignment.h"
 #include "engine/offline/reconstruction.h"

@@ -7,6 +7,7 @@
 
 #include "compute/error.h"
 #include "compute/indexing.h"
+#include "compute/reason.h"
 #include "engine/layers/layers.h"
 #include "temporary_folder.h"
 

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "compute/indexing.h"
+#include "compute/reason.h"
 #include "engine/layers/find_surfaces.h"
 
 namespace echolux {
