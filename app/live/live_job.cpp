@@ -1,5 +1,7 @@
 #include "app/live/live_job.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -231,10 +233,22 @@ class Display {
           view_(job.view), max_per_s_(job.pictures_per_s) {
         load_transfer(view_);
         load_channels(view_);
+        is_smaller_ = job.may_be_smaller && path_.is_software();
+        if (is_smaller_) view_.width = view_.height = software_picture_edge;
         if (!job.processed.empty()) processed_.emplace(job.processed);
     }
 
     LivePipeline& path() { return path_; }
+    const View& view() const { return view_; }
+
+    // States a size that the user did not choose.
+    std::optional<LiveEvent> note_on_size() const {
+        if (!is_smaller_) return {};
+        return LiveEvent{0, false,
+                         fmt::format("pictures of {0} x {0} pixels, because software Vulkan is slow: `size` sets "
+                                     "another size",
+                                     software_picture_edge)};
+    }
 
     // The returned loop shows volumes of `session` and must be destroyed before it and this display.
     std::unique_ptr<PictureLoop> pictures_of(Session& session) {
@@ -338,6 +352,7 @@ class Display {
     LivePipeline path_;
     View view_;
     double max_per_s_;
+    bool is_smaller_ = false;  // than requested
     std::optional<ProcessedVolumes> processed_;
     std::int64_t kept_ = -1;
     std::mutex link_mutex_;  // guards the members below
@@ -445,13 +460,17 @@ LiveReport run(const LiveJob& job, Progress& progress, const EventCallback& on_e
     Display display(job, plan);
     Session session(*source, display.path().feeder);
     const std::unique_ptr<PictureLoop> pictures = display.pictures_of(session);
-    LiveSteering steering(*source, session, plan, job.view, [&](const View& view) { pictures->set_view(view); });
+    LiveSteering steering(*source, session, plan, display.view(), [&](const View& view) { pictures->set_view(view); });
     steering.take_tissue(job.tissue, [&](const LiveTissue& tissue) { display.path().feeder.set_tissue(tissue); });
+    const auto note = [&](const LiveEvent& event) {
+        report.events.push_back(event);
+        if (on_event) on_event(event);
+    };
+    if (const auto event = display.note_on_size()) note(*event);
     std::optional<LinkedPrograms> linked;
     if (job.link) {
         linked.emplace(job, display, steering);
-        report.events.push_back(linked->event());
-        if (on_event) on_event(report.events.back());
+        note(linked->event());
     }
     run_session(job, *source, session, report, progress, on_event, [&] { return pictures->problem(); });
     display.path().feeder.finish_tissue(report.was_cut_short ? timeout_when_stopped : timeout_with_tissue);

@@ -119,7 +119,10 @@ struct LiveJob : AcquisitionJob {
     std::optional<igtl::LinkOptions> link;  // sends volumes to programs by OpenIGTLink
     AnswerProgram answer_program;           // answers their requests; empty: not answered
     FileNames made_from;                    // further input files from which this job was read
+    bool may_be_smaller = false;            // the size is a default: software Vulkan uses software_picture_edge
 };
+
+inline constexpr std::int64_t software_picture_edge = 400;  // a picture of 1024 x 1024 takes 3 s on two cores
 
 // Throws Error{bad_setting, bad_file, device, out_of_memory, output}. Stopping by the user is not an error. `on_event`
 // receives events on the calling thread as they occur.

@@ -391,6 +391,8 @@ class LivePipeline {
     // Otherwise a GPU could wait forever for pictures of a lost device.
     ~LivePipeline() { display.abandon_reading(); }
 
+    bool is_software() const { return ring_.renderer.is_software(); }
+
     LiveFeeder feeder;
     LiveDisplay display;
 };

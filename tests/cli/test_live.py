@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from png_files import read_png
 from support import ProgramCase, read_volume
 
 CHECK = Path(__file__).resolve().parents[1] / "check_recording.py"
@@ -90,6 +91,14 @@ class Live(ProgramCase):
         )
         self.assertGreater(report["pictures"]["volumes"], 0)
         self.assertEqual(report["bytes_read_back"], 48 * 40 * 4)
+
+    def test_default_size_is_small_on_software_vulkan(self):
+        finished = self.succeed("live", *SMALL, "--volumes", 2, "--backend", "cpu", "-o", "last.png", "--report", "report.json")
+        report = json.loads((self.folder / "report.json").read_text())
+        if "llvmpipe" not in report["way"]:
+            self.skipTest("renders on a GPU")
+        self.assertEqual(read_png(self.folder / "last.png").shape[:2], (400, 400))
+        self.assertEqual(sum("software Vulkan" in event["line"] for event in report["events"]), 1, finished)
 
     def test_reports_failed_stabilisation(self):
         """Eight B-scans of a few A-scans are too few."""

@@ -1,5 +1,6 @@
 // `echolux live --source ...`: acquires, reconstructs and renders without a window until the source ends.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 
 #include "app/live/live_job.h"
@@ -47,6 +48,12 @@ LiveJob job_from(const LiveOptions& options) {
         settings.set("view.width", std::to_string(width), "--size");
         settings.set("view.height", std::to_string(height), "--size");
     }
+    const View usual;
+    const auto is_size = [](const std::string& assignment) {
+        return assignment.starts_with("view.width=") || assignment.starts_with("view.height=");
+    };
+    job.may_be_smaller = options.size.empty() && job.view.width == usual.width && job.view.height == usual.height &&
+                         std::ranges::none_of(options.source.assignments, is_size);
     job.made_from = {options.view_file};
     job.picture = output_named(options.picture, ".png");
     job.kept = options.kept;
@@ -67,7 +74,8 @@ void add_picture_options(CLI::App& command, LiveOptions& options) {
     command.add_option("--pictures-per-s", options.job.pictures_per_s, "maximum picture rate [60]")
         ->check(between(0.01, 1000))
         ->type_name("N");
-    command.add_option("--size", options.size, "size of the pictures [1024x1024]")->type_name("WxH");
+    command.add_option("--size", options.size, "size of the pictures [1024x1024; 400x400 on software Vulkan]")
+        ->type_name("WxH");
 }
 
 }  // namespace
