@@ -3,7 +3,7 @@
 Spectra are arrays of CuPy and PyTorch. Compare the results with linear/2048 and batch.compute/N of `echolux bench` in
 the same run. Prints JSON.
 
-usage: overhead.py [--samples 2048]
+    PYTHONPATH=build/dev/python:tests/python/gpu python3 bench/python/call_overhead.py [--samples 2048]
 """
 import argparse
 import json

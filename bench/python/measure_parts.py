@@ -1,7 +1,7 @@
 """Measures the CPU time of a part for docs/scale.md, which other work on the machine hardly changes. Also checks that
 the figures add up: compares whole jobs with 1, 2 and 4 workers with the sum of startup, parts and tasks.
 
-    PYTHONPATH=build/dev/python:tests/python:tests/support python3 tests/python/cluster/measure.py FOLDER (needs 5 GB there)
+    PYTHONPATH=build/dev/python:tests/python:tests/support python3 bench/python/measure_parts.py FOLDER (needs 5 GB there)
 """
 import contextlib
 import os

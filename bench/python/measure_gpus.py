@@ -2,7 +2,7 @@
 Dask: reconstruction alone, the whole path (read, reconstruct, pack, write), packing alone and the disk alone. Jobs of
 an archive run on Dask workers.
 
-    PYTHONPATH=build/dev/python:tests/python python3 tests/python/cluster/measure_gpus.py FOLDER [SECONDS [STEPS]]
+    PYTHONPATH=build/dev/python:tests/python python3 bench/python/measure_gpus.py FOLDER [SECONDS [STEPS]]
 
 Spectra and some results are stored in /dev/shm, others in FOLDER. STEPS is a selection of
 device,host,reconstruct,pack,whole,dask. The number of cores per worker does not depend on the number of workers.
