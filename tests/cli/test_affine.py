@@ -145,13 +145,6 @@ class Affine(ProgramCase):
                     self.convert("between" + ending, last)
                     self.check(last, matrix)
 
-    def test_chain_of_formats_adds_no_errors(self):
-        self.write_nifti("0.nii.gz", AFFINES["oblique"])
-        names = ["0.nii.gz", "1.mha", "2.nrrd", "3.nii", "4.mha", "5.nii.gz"]
-        for source, target in zip(names, names[1:]):
-            self.convert(source, target)
-        self.check("5.nii.gz", AFFINES["oblique"])
-
     def test_both_forms_of_nifti(self):
         for name, matrix in AFFINES.items():
             with self.subTest(name):

@@ -88,19 +88,6 @@ class Calibrate(ProgramCase):
             pitch = np.pi * (N - 1) / N / (K[0] - K[-1])
             self.assertAlmostEqual(found["depth_pitch_um"], pitch, delta=5e-3 * pitch, msg=name)
 
-    def test_written_files_make_a_scan_sharp(self):
-        self.write_mirrors(1)
-        self.succeed("calibrate", "k", "m1/scan.toml", "m2/scan.toml", "--background", "bg/scan.toml", "--sides",
-                     "same", "-o", "k.csv", "--dispersion", "phase.csv")
-        self.succeed("calibrate", "background", "bg/scan.toml", "-o", "bg.csv")
-        peaks = []
-        for calibration in ({}, {"k_map": "../k.csv", "dispersion": "../phase.csv"}):
-            write_scan(self.folder / "third", mirror(230, seed=4), calibration={"background": "../bg.csv", **calibration},
-                       recipe={"background": "stored", "resample": "spline" if calibration else "none"})
-            self.succeed("reconstruct", "third/scan.toml", "-o", f"v{len(peaks)}.nrrd")
-            peaks.append(read_volume(self.folder / f"v{len(peaks)}.nrrd")[0].mean(0)[10:].max())
-        self.assertGreater(peaks[1], peaks[0] + 8)
-
     def test_warns_without_k_map(self):
         """Without a k map, the phase also compensates for uneven sampling in k."""
         self.succeed("simulate", "mirror", "-o", "sim/scan.toml", "--samples", 512, "--a-scans", 16, "--b-scans", 2)
@@ -182,15 +169,6 @@ class Calibrate(ProgramCase):
         np.testing.assert_allclose(found[0], found[2], atol=0.02)
         np.testing.assert_allclose(found[1], found[2], atol=0.02)
 
-    def test_roll_off_of_mean_spectra(self):
-        for share in (0.2, 0.6):
-            np.savetxt(self.folder / f"{share}.csv", linear_mirror(share, lines=1)[0, 0])
-        self.write("scan", linear_mirror(0.3))
-        mirrors = ["calibrate", "rolloff", "0.2.csv", "0.6.csv"]
-        self.succeed(*mirrors, "--scan", "scan/scan.toml", "-o", "table.csv")
-        table = np.genfromtxt(self.folder / "table.csv", delimiter=",", names=True)
-        np.testing.assert_allclose(table["depth_bin"], [0.2 * N / 2, 0.6 * N / 2], atol=0.03)
-
     def test_marks_depth_beyond_mirrors_as_extrapolated(self):
         def written(name, share):  # falls off faster than the pixel width alone explains
             j = np.arange(N)
@@ -229,29 +207,6 @@ class Calibrate(ProgramCase):
                      "--depths", "4:", "-o", "mean.csv")  # one B-scan of references: uses their mean
         self.refuse("calibrate", "rolloff", "columns/scan.toml", "--background", "few/scan.toml", "--each", "b-scan",
                     names=["few/scan.toml", "7 references", "31 mirrors"], lines=None)
-
-    def test_shallow_mirror_keeps_fall_off(self):
-        flat = np.full((1, 1, N), 20000, "<u2")
-        self.write("bg", flat)
-        shares = [0.049, 0.2, 0.35, 0.5, 0.65, 0.8]  # 0.049 is in the first twentieth of the range
-        names = [f"m{share}/scan.toml" for share in shares]
-        for share in shares:
-            self.write(f"m{share}", linear_mirror(share))
-        rolloff = ["calibrate", "rolloff", *names, "--background", "bg/scan.toml", "-o", "t.csv"]
-        self.assertNotIn("warning", self.succeed(*rolloff).err)
-        np.testing.assert_allclose(np.genfromtxt(self.folder / "t.csv", delimiter=",", names=True)["depth_bin"][0],
-                                   shares[0] * N / 2, atol=0.03)
-        weak = 20000 + (linear_mirror(0.5).astype(float) - 20000) * 0.2
-        self.write("m0.5", np.rint(weak).astype("<u2"))
-        warned = self.succeed(*rolloff).err
-        self.assertRegex(warned, r"m0\.5/scan\.toml: its peak at bin 128\.0 lies 14\.0 dB below the fall-off of the others")
-        self.assertIn("without it: 6 dB are not lost within the range", warned)
-        without = self.succeed(*rolloff, "--leave-out-outliers")
-        self.assertIn("roll-off below 6 dB", without.out)
-        self.assertIn("; it is left out of the fit", without.err)
-        self.write("m0.03", linear_mirror(0.03))
-        shallow = self.succeed("calibrate", "rolloff", "m0.03/scan.toml", "--background", "bg/scan.toml", "--depths", "5:20")
-        self.assertIn("bin 7.68", shallow.out)
 
     def test_mirrors_on_both_sides_have_opposite_dispersion(self):
         kappa = np.linspace(-1, 1, N)

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 
 from png_files import read_png
-from served import Served
 from scans import write_scan
 from support import ProgramCase, start
 
@@ -115,26 +114,4 @@ class Control(ProgramCase):
         self.assertEqual(answers[0]["welcome"], "echolux")
         self.assertEqual(answers[1]["result"]["program"], "echolux")
 
-    def test_requests_are_sent_by_websocat(self):
-        websocat = shutil.which("websocat")
-        if websocat is None:
-            self.skipTest("websocat is not installed")
-        served = Served(self.folder, "volume.nrrd", "--size", "320x240")
-        self.addCleanup(served.end)
-        address = served.steer.replace("http", "ws", 1).replace("/?", "/ws?")
-        done = subprocess.run([websocat, "-n1", address], input='{"jsonrpc": "2.0", "id": 1, "method": "state"}\n', text=True,
-                              capture_output=True, timeout=60, check=False)
-        self.assertEqual(json.loads(done.stdout)["result"]["program"], "echolux", done.stderr)
 
-    def test_lines_are_written_by_netcat(self):
-        netcat = shutil.which("nc")
-        if netcat is None:
-            self.skipTest("nc is not installed")
-        lines = json.dumps({"token": self.token}) + '\n{"jsonrpc": "2.0", "id": 1, "method": "state"}\n'
-        with subprocess.Popen([netcat, "127.0.0.1", self.port], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as talks:
-            talks.stdin.write(lines)
-            talks.stdin.flush()
-            answers = [json.loads(talks.stdout.readline()) for _ in range(2)]
-            talks.kill()
-        self.assertEqual(answers[0]["welcome"], "echolux")
-        self.assertEqual(answers[1]["result"]["program"], "echolux")

@@ -49,13 +49,6 @@ class Convert(ProgramCase):
                 np.testing.assert_array_equal(np.load(self.folder / "out.npy"), series())
         self.assertIn(b"encoding: gzip", (self.folder / "a.nrrd").read_bytes())
 
-    def test_files_become_series(self):
-        for t in (0, 1, 2):
-            np.save(self.folder / f"scan{t * 5}.npy", series()[t])  # 0, 5, 10: natural order
-        self.succeed("convert", "scan*.npy", "all.h5")
-        self.succeed("convert", "all.h5", "all.npy")
-        np.testing.assert_array_equal(np.load(self.folder / "all.npy"), series())
-
     def test_parts_of_volume_are_joined(self):
         write_scan(self.folder / "s", fringes(b_scans=10))
         for settings in ("recipe.background=running",), ("recipe.levels=noise_floor", "recipe.voxel=u16"), ():
@@ -81,15 +74,6 @@ class Convert(ProgramCase):
                              f"{begin}:{begin + 2}")
         self.succeed("convert", "v*.nrrd", "joined.nrrd")
         np.testing.assert_array_equal(read_volume(self.folder / "joined.nrrd"), read_volume(self.folder / "whole.nrrd"))
-
-    def test_series_lists_all_sources(self):
-        for t in range(3):
-            write_scan(self.folder / f"s{t}", fringes(b_scans=4, seed=t), name=f"t{t}.toml")
-            self.succeed("reconstruct", f"s{t}/t{t}.toml", "-o", f"t{t}.nrrd", "--set", "recipe.levels=noise_floor")
-        self.succeed("convert", "t*.nrrd", "series.nrrd")
-        told = self.succeed("info", "series.nrrd").out
-        self.assertIn("t0.toml; t1.toml; t2.toml", told)
-        self.assertRegex(told, r"noise_floor_db +-?[\d.]+; -?[\d.]+; -?[\d.]+")
 
     def test_rejects_files_with_different_scales_as_series(self):
         for name, slope in (("t0.nii", 1.0), ("t1.nii", 2.5)):
@@ -120,16 +104,3 @@ class Convert(ProgramCase):
                 self.put("noise.npy", np.random.default_rng(1).integers(0, 65535, (40, 100, 100), np.uint16))
                 self.refuse("convert", "noise.npy", name, most_file_bytes=100_000, lines=None, names=[name])
 
-    def test_damaged_chunk_is_reported_and_old_result_kept(self):
-        self.put("in.npy", series())
-        self.succeed("convert", "in.npy", "in.ome.zarr")
-        self.succeed("convert", "in.npy", "out.ome.zarr")
-        chunk = self.folder / "in.ome.zarr/0/1/0/0/0"
-        damaged = bytearray(chunk.read_bytes())
-        damaged[len(damaged) // 2] ^= 4
-        chunk.write_bytes(damaged)
-        self.refuse("convert", "in.ome.zarr", "out.ome.zarr", lines=None, names=["0/1/0/0/0", "damaged"])
-        self.succeed("convert", "out.ome.zarr", "out.npy")
-        np.testing.assert_array_equal(np.load(self.folder / "out.npy"), series())
-        self.succeed("convert", "out.npy", "out.ome.zarr", "--time", "0:1")  # replaces the series
-        self.assertNotIn("time points", self.succeed("info", "out.ome.zarr").out.split("provenance")[0].split("levels")[0])

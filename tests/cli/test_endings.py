@@ -1,5 +1,5 @@
-"""However the program is ended (Ctrl-C, the system, a closed terminal), it exits cleanly and soon: recordings are
-complete and no unfinished files remain."""
+"""However the program is ended (Ctrl-C, the system, a closed terminal, a full disk), it exits cleanly and soon: recordings
+are complete and no unfinished files remain."""
 import contextlib
 import json
 import os
@@ -12,8 +12,11 @@ import time
 import tomllib
 from pathlib import Path
 
+import numpy as np
+
 import commands
-from support import PROGRAM, Finished, ProgramCase, start
+from scans import fringes, write_scan
+from support import PROGRAM, Finished, ProgramCase, extend, start
 
 CHECK = Path(__file__).resolve().parent.parent / "check_recording.py"
 ALL = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -158,3 +161,40 @@ class Endings(ProgramCase):
         self.expect_soon(process, begin)
         self.assertEqual(process.returncode, 130)
         self.assertEqual(self.files(), [])
+
+
+class NobodyReads(ProgramCase):
+    """The pipe is closed while the program still prints, as by `| head`."""
+
+    def test_interrupted_reconstruction_leaves_no_files(self):
+        scan = write_scan(self.folder, np.zeros((1, 512, 1024), "<u2"), scan={"b_scans": 16000},
+                          recipe={"depth_end": 16, "voxel": "u8"})
+        extend(self.folder / "spectra.raw", 16000 * 512 * 1024 * 2)
+        before = self.files()
+        process = start("reconstruct", scan, "-o", "v.nrrd", folder=self.folder)
+        process.stderr.close()
+        process.stderr = None
+        process.stdout.close()
+        process.stdout = None
+        self.assertEqual(process.wait(timeout=60), 141)
+        self.assertEqual(self.files(), before)
+
+
+class FullDisk(ProgramCase):
+    """A limit on the file size simulates a full disk: writing fails halfway."""
+
+    def test_reconstruct_to_picture(self):
+        scan = write_scan(self.folder, fringes(b_scans=2, a_scans=400))
+        self.refuse("reconstruct", scan, "-o", "b.png", "--b-scan", 1, names=["b.png"], lines=None,
+                    most_file_bytes=4000)
+
+    def test_simulate(self):
+        self.refuse("simulate", "layers", "--out", "scan/scan.toml", "--samples", 512, "--a-scans", 32, "--b-scans", 32,
+                    lines=None, most_file_bytes=100000)
+
+    def test_existing_result_survives(self):
+        scan = write_scan(self.folder, fringes(b_scans=16, a_scans=64))
+        self.succeed("reconstruct", scan, "-o", "v.nrrd")
+        before = (self.folder / "v.nrrd").read_bytes()
+        self.refuse("reconstruct", scan, "-o", "v.nrrd", lines=None, most_file_bytes=20000)
+        self.assertEqual((self.folder / "v.nrrd").read_bytes(), before)

@@ -117,16 +117,6 @@ class ExitCodes(commands.PreparedCase):
         (self.folder / f"{name}.toml").write_text(toml.read_text().replace("spectra.raw", f"{name}.raw"))
         (self.folder / "spectra.raw").rename(self.folder / f"{name}.raw")
 
-    def test_unlimited_recording_ends_with_0_when_interrupted(self):
-        """Without a requested length, the recording is complete."""
-        process = start("record", *commands.SOURCE, "-o", "rec.toml", folder=self.folder)
-        raw = self.folder / "rec.raw"
-        self.wait_for(process, "blocks are recorded", lambda: raw.is_file() and raw.stat().st_size > 0)
-        process.send_signal(signal.SIGINT)
-        finished = Finished(process)
-        self.assertEqual(finished.code, 0, finished)
-        self.assertTrue((self.folder / "rec.raw").is_file())
-
     def test_closed_output_exits_with_141(self):
         """As with `| head`: silently, whether the output fits into the buffer of the stream or not."""
         for words in (["info", "--recipes"], ["info", "--settings"], ["info", "--settings", "--json"], ["info", "--operations", "--json"]):

@@ -1,5 +1,4 @@
 """Figures with axes as PDF, SVG and PNG, and tables of A-scans, compared with known positions and values."""
-import base64
 import re
 import shutil
 import subprocess
@@ -7,7 +6,6 @@ import unittest
 
 import nibabel
 import numpy as np
-import tifffile
 
 from png_files import read_png
 from support import ProgramCase
@@ -92,14 +90,6 @@ class Figures(ProgramCase):
         self.assertGreater(picture[round((top + 70 * down) * 2), column], 200)
         self.assertLess(picture[round((top + 70 * down) * 2), round((left + 40 * across) * 2)], 30)
 
-    def test_embedded_pictures_keep_their_voxels(self):
-        svg = self.figure("f.svg", "--b-scan", 5).read_text()
-        sizes = []
-        for packed in re.findall(r'data:image/png;base64,([^"]+)"', svg):
-            (self.folder / "part.png").write_bytes(base64.b64decode(packed))
-            sizes.append(read_png(self.folder / "part.png").shape[:2])
-        self.assertIn((DEPTH, A_SCANS), sizes)
-
     def test_inverted_pictures_and_bars(self):
         parts = ["--b-scan", 5, "--no-axes", "--no-scale-bar", "--no-colour-bar", "--dpi", 72]
         normal = read_png(self.figure("a.png", *parts)).astype(int)
@@ -117,42 +107,8 @@ class Figures(ProgramCase):
                             "view.mode=mip")
         self.assertGreater(read_png(whole)[..., :3].std(), 5)
 
-    def test_slow_pages_fit_paper_with_square_voxels(self):
-        """32 x 24 A-scans of 400 rows: a narrow B-scan above a projection."""
-        small = np.random.default_rng(2).normal(0, 1, (24, 32, 400)).astype("f4")
-        write_nifti(self.folder / "small.nii", small, (2.0, 8.0, 8.0))
-        self.succeed("figure", "small.nii", "-o", "page.png", "--layout", "bscan/enface")
-        height, width = read_png(self.folder / "page.png").shape[:2]
-        self.assertLess(height, 1.75 * width)
-        self.succeed("figure", "small.nii", "-o", "face.png", "--layout", "enface", "--no-scale-bar")
-        page = read_png(self.folder / "face.png")[..., 0].astype(int)
-        row = page[len(page) // 3]
-        changes = np.count_nonzero(np.diff(row[len(row) // 4 : len(row) // 2]))
-        self.assertLess(changes, 20)  # a few voxels, each of uniform gray: no smoothing
-
-    def test_counts_voxels_without_spacing(self):
-        volume = np.zeros((4, 20, 30), np.float32)
-        tifffile.imwrite(self.folder / "plain.tif", np.swapaxes(volume + np.arange(30, dtype=np.float32), 1, 2),
-                         photometric="minisblack")
-        self.succeed("figure", "plain.tif", "-o", "f.pdf")
-        self.succeed("figure", "plain.tif", "-o", "p.csv", "--a-scan", "3,1")
-        header, first = (self.folder / "p.csv").read_text().splitlines()[:2]
-        self.assertEqual((header, first), ("depth_row,value", "0,0"))
-        if shutil.which("pdftotext"):
-            words = [word for word, _, _ in words_of(self.folder / "f.pdf")]
-            self.assertIn("A-scan", words)
-            self.assertNotIn("(µm)", words)
-
 
 class Tables(ProgramCase):
-    def test_profiles_equal_voxels(self):
-        volume = np.random.default_rng(2).normal(20, 8, (3, 5, 40)).astype(np.float32)
-        write_nifti(self.folder / "v.nii", volume)
-        self.succeed("figure", "v.nii", "-o", "p.csv", "--a-scan", "4,2")
-        rows = np.loadtxt(self.folder / "p.csv", delimiter=",", skiprows=1)
-        np.testing.assert_allclose(rows[:, 0], np.arange(40) * SPACING_UM[0])
-        np.testing.assert_allclose(rows[:, 1], volume[2, 4], rtol=1e-6)
-
     def test_echoes_of_known_width(self):
         # Gaussian amplitudes, for which the parabola through their logarithms is exact. A second echo is 26 dB lower.
         z = np.arange(200)

@@ -90,12 +90,6 @@ class Turntable(MovieCase):
             self.assertGreater(psnr_db(shown[frame : frame + 1], original[None]), 40)
         self.assertLess(psnr_db(shown[:1], shown[-1:]), 35, "the last picture is one step before the first")
 
-    def test_slow_picture_series_matches_render(self):
-        pictures = self.pictures()
-        self.succeed("render", "v.nii", "-o", "p.png", "--size", SIZE, "--azimuth", 35 + 360 / FRAMES)
-        np.testing.assert_array_equal(pictures[1], read_png(self.folder / "p.png"))
-        self.refuse("render", "v.nii", "--movie", "f", "--frames", FRAMES - 1, names=[f"frame_{FRAMES - 1:04d}.png"])
-
     def test_odd_sizes_become_even(self):
         told = self.succeed("render", "v.nii", "--movie", "m.mp4", "--size", "63x47", "--frames", 2).out
         self.assertIn("64 x 48 instead of 63 x 47", told)
@@ -226,14 +220,3 @@ class EndedEarly(MovieCase):
         self.refuse("render", "v.nii", "--movie", "m.mp4", names=["libavcodec", "frame_%04d.png"], environment=none)
         self.movie("p%02d.png", "--frames", 2, environment=none)
         self.assertEqual(self.files(), ["p00.png", "p01.png", "v.nii"])
-
-
-class Bench(ProgramCase):
-    def test_measures_turntable_and_its_parts(self):
-        self.succeed("bench", "--quick", "--movie", "--json", "b.json")
-        report = json.loads((self.folder / "b.json").read_text())
-        figures = {figure["key"]: figure.get("median", 0) for figure in report["figures"]}
-        parts = [figures[f"movie.{key}"] for key in ("rendering", "encoding", "together")]
-        self.assertGreater(min(parts), 0)
-        self.assertAlmostEqual(figures["movie.share"], parts[2] / max(parts[:2]), delta=1e-6)
-        self.assertEqual(report["targets"], [])

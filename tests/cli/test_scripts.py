@@ -48,16 +48,6 @@ class AllCommands(commands.PreparedCase):
             with self.subTest(words=words):
                 self.assertTrue(json.loads(self.succeed("info", *words, "--json").out))
 
-    def test_json_of_guess_has_its_layouts(self):
-        told = json.loads(self.succeed("info", "spectra.raw", "--guess", "--json").out)
-        self.assertIsInstance(told["uncertain"], bool)
-        self.assertEqual(told["uncertain"], bool(told["doubts"]))
-        best = told["guesses"][0]
-        self.assertEqual((best["sample_format"], best["byte_order"], best["samples"]), ("u16", "little", 256))
-        self.assertGreater(best["likeness"], 0.5)
-        for doubt in told["doubts"]:
-            self.assertIn(f"# Uncertain: {doubt}", told["toml"])
-
     def test_json_numbers_have_number_type(self):
         self.succeed("reconstruct", "scan.toml", "-o", "r.nrrd", "--set", "recipe.a2_rad=12.5")
         facts = json.loads(self.succeed("info", "r.nrrd", "--json").out)["facts"]
@@ -71,13 +61,6 @@ class AllCommands(commands.PreparedCase):
         mirrors = json.loads(self.succeed(*of_mirrors.line(), "--json").out)["mirrors"]
         self.assertEqual(len(mirrors), 2)
         self.assertIsInstance(mirrors[0]["bin"], float)
-
-    def test_slow_json_of_validation(self):
-        """Same with the page written to a file."""
-        told = json.loads(self.run_program("validate", "--quick", "--json", "-o", "page.md").out)
-        self.assertIn(told["failed"], range(1000))
-        self.assertTrue(all(isinstance(check["passed"], bool) for table in told["tables"] for check in table["checks"]))
-        self.assertTrue((self.folder / "page.md").read_text().startswith("# Validation"))
 
     def test_slow_errors_are_json_with_four_fields(self):
         for case in commands.CASES:
@@ -94,13 +77,6 @@ class AllCommands(commands.PreparedCase):
                     self.assertEqual(list(error), ["code", "what", "where", "remedy"])
                     self.assertEqual(error["code"], kind)
                     self.assertTrue(error["what"] and error["remedy"], error)
-
-    def test_errors_in_json_name_options(self):
-        (self.folder / "c.nrrd").write_bytes(b"somebody's")
-        finished = self.run_program("convert", "v.nrrd", "c.nrrd", "--json")
-        error = json.loads(finished.err)["error"]
-        self.assertEqual(error["where"], "c.nrrd")
-        self.assertIn("--overwrite", error["remedy"])
 
     # ---- --quiet
 

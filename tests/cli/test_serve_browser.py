@@ -12,7 +12,7 @@ import unittest
 import numpy as np
 from scipy.ndimage import gaussian_filter
 
-from browser import CHROMIUM, Browser, Socket
+from browser import CHROMIUM, Browser
 from png_files import read_png
 from served import Served, asked, picture, told
 from scans import write_scan
@@ -328,42 +328,6 @@ class SlowServeInABrowser(ProgramCase):
         place = page.middle(element)
         page.touch("touchStart", place)
         page.touch("touchEnd")
-
-    def test_pictures_adapt_to_thin_line(self):
-        served = self.serve("--size", "1280x800")
-        thin = ThinLine(served.port, 120e3)
-        self.addCleanup(thin.close)
-        line = Socket(f"ws://127.0.0.1:{thin.port}/ws?token={served.token}")
-        self.addCleanup(line.line.close)
-        line.send(json.dumps({"type": "hello", "codecs": ["jpeg"]}))
-        told(line, "roles")
-        number, levels = 0, []
-        stop = threading.Event()
-
-        def turn_it():
-            nonlocal number
-            line.send(json.dumps({"type": "input", "number": 1, "events": [["m", 640, 200], ["b", 0, 1]]}))
-            while not stop.wait(0.03):
-                number += 1
-                line.send(json.dumps({"type": "input", "number": number + 1, "events": [["m", 640 + 100 * np.sin(number / 20), 200]]}))
-
-        hands = threading.Thread(target=turn_it, daemon=True)
-        hands.start()
-
-        def level_until(reached, timeout_s):
-            end = time.monotonic() + timeout_s
-            while time.monotonic() < end:
-                head, _ = picture(line)
-                levels.append(head[3])
-                if reached(head[3]):
-                    return head[3]
-            self.fail(f"levels {levels}")
-
-        coarse = level_until(lambda level: level >= 2, 60)
-        thin.bytes_per_s = 1e9
-        level_until(lambda level: level < coarse, 60)
-        stop.set()
-        hands.join()
 
 
 class ThinLine:
