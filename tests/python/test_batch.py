@@ -31,15 +31,6 @@ class Batches(FolderCase):
         self.same(batch.reconstruct(rect), rect.reconstruct())
         self.assertEqual(batch.plans, 2)
 
-    def test_returns_flow_and_calls_stages(self):
-        scan = self.scan("a")
-        scan.flow.method = "doppler"
-        batch, seen = ox.Batch("cpu"), []
-        np.testing.assert_array_equal(batch.reconstruct(scan).flow[:], scan.reconstruct().flow[:])
-        scan.set_stages(voxels=lambda voxels, place: seen.append(place.first_b_scan))
-        self.assertEqual(batch.reconstruct(scan, b_scans=(2, 4)).provenance["stages"], "voxels")
-        self.assertEqual(seen[0], 2)
-
     def test_reports_errors_and_continues(self):
         batch, scan = ox.Batch(), self.scan("a")
         whole = batch.reconstruct(scan)

@@ -27,14 +27,6 @@ class Simulating(FolderCase):
         sim.save(self.folder / "scan.toml")
         np.testing.assert_array_equal(ox.open(self.folder / "scan.toml").read(), sim.spectra())
 
-    def test_rejects_invalid_settings(self):
-        with self.assertRaises(ox.BadSetting):
-            ox.simulate("nothing like it")
-        with self.assertRaises(ox.BadSetting):
-            ox.simulate("vessel", samples=-1)
-        with self.assertRaises(KeyError):
-            ox.simulate("vessel", **SMALL).truth["weather"]
-
 
 class Calibrating(unittest.TestCase):
     N = 1024
@@ -85,10 +77,3 @@ class Calibrating(unittest.TestCase):
         for samples in (3, self.N - 1, self.N + 1):
             with self.assertRaisesRegex(ox.BadArgument, "background"):
                 ox.calibrate.mirror(scan, lines.astype(np.float32), np.full(samples, 2000.0))
-
-    def test_dispersion(self):
-        sim = ox.simulate("mirror", samples=512, a_scans=8, b_scans=1, a2_rad=12, mirror_um=[100], mirror_amplitude=[0.2])
-        sim.scan.recipe.a2_rad = 0
-        found = ox.calibrate.dispersion(sim.scan, sim.spectra())
-        self.assertTrue(found.is_sharp)
-        self.assertAlmostEqual(found.a2_rad, 12, delta=1)

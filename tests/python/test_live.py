@@ -72,24 +72,6 @@ class NamedSources(unittest.TestCase):
                     np.testing.assert_array_equal(series[i], shown[i])
             session.play()
 
-    def test_filter_volumes_while_they_run(self):
-        with ox.live("sim:vessel", simulation=SMALL) as session:
-            self.assertNotIn("filter", next(session).provenance)
-            session.set("filter.method", "median")
-            session.set("filter.shown", True)
-            for volume in session:
-                if "filter" in volume.provenance:
-                    break
-            self.assertIn("median", volume.provenance["filter"])
-            with self.assertRaises(ox.BadSetting):
-                session.set("filter.patch", 4)
-
-    def test_rejects_unknown_sources(self):
-        with self.assertRaises(ox.BadSetting):
-            ox.live("sim:nothing like it")
-        with self.assertRaises(ox.Error):
-            ox.live(3)
-
     def test_next_waits_no_longer_than_asked(self):
         with ox.live("sim:vessel", simulation=SMALL, volumes=1, lossless=True) as session:
             self.assertIsNotNone(session.next(30))
@@ -171,13 +153,6 @@ class OddNames(FolderCase):
         self.assertEqual(scan.calibration["dark"][0], 7)
         self.assertIn(os.fsdecode(b"caf\xe9"), scan.toml())
 
-    def test_non_utf8_paths_of_movies(self):
-        try:
-            ox.movie(self.odd + b"/turn_%02d.png", ox.Volume.from_array(spectra()), frames=2, width=32, height=32)
-        except (ox.Unsupported, ox.DeviceFailed) as error:
-            self.skipTest(str(error))
-        self.assertEqual(len(os.listdir(self.odd)), 2)
-
 
 class PythonSources(FolderCase):
     def test_generator_equals_reconstructor(self):
@@ -186,15 +161,6 @@ class PythonSources(FolderCase):
             for seed, volume in enumerate(session):
                 np.testing.assert_array_equal(volume[:], make(spectra(seed=seed + 1)))
         self.assertEqual(seed, 2)
-
-    def test_keeps_last_volumes(self):
-        keep_gb = 1.5 * 4 * 16 * 128 * 4e-9
-        with ox.live(volumes(), lossless=True, recipe=FIXED, source={"keep_gb": keep_gb}) as session:
-            taken = list(session)
-            self.assertEqual(session.kept, 1)
-            np.testing.assert_array_equal(session.go_to(0), taken[-1])
-        with self.assertRaisesRegex(ox.BadArgument, "line_rate_hz"):
-            ox.live(volumes(), recipe=FIXED, source={"line_rate_hz": 1e4})
 
     def test_none_ends_callable(self):
         left = [spectra(seed=2), spectra(seed=1)]
@@ -206,15 +172,6 @@ class PythonSources(FolderCase):
         with ox.live(parts, lossless=True, scan={"b_scans": 4}, recipe=FIXED) as session:
             whole = next(session)
         np.testing.assert_array_equal(whole[:], ox.Reconstructor(samples=256, a_scans=16, b_scans=4, recipe=FIXED)(spectra()))
-
-    def test_errors_of_source_are_raised(self):
-        def broken():
-            yield spectra()
-            raise OSError("the cable is out")
-
-        with ox.live(broken(), lossless=True, recipe=FIXED) as session:
-            with self.assertRaisesRegex(OSError, "cable"):
-                list(session)
 
     def test_errors_of_source_follow_its_volumes(self):
         raised = threading.Event()
@@ -318,7 +275,6 @@ class PythonSources(FolderCase):
         with ox.live(volumes(), lossless=True, recipe=FIXED, stages={"voxels": broken}) as session:
             with self.assertRaisesRegex(ZeroDivisionError, "in the stage"):
                 list(session)
-
 
     def test_stage_may_read_its_session(self):
         seen = []

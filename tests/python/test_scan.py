@@ -2,7 +2,6 @@
 import copy
 import os
 import pickle
-import subprocess
 import threading
 
 import numpy as np
@@ -14,19 +13,6 @@ PROGRAM = os.environ.get("ECHOLUX_PROGRAM")
 
 
 class Reconstructing(FolderCase):
-    def test_equals_output_of_program(self):
-        if not PROGRAM:
-            self.skipTest("this build has no program")
-        for name, settings in (("plain", {}), ("u8", {"voxel": "u8", "window": "blackman", "a2_rad": 3.5}),
-                               ("running", {"background": "running", "voxel": "u16"})):
-            scan = write_scan(self.folder, spectra(), **settings)
-            program, module = self.folder / f"program_{name}.nrrd", self.folder / f"module_{name}.nrrd"
-            # The sanitizer's libraries are preloaded for Python only.
-            own = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
-            subprocess.run([PROGRAM, "reconstruct", scan, "-o", program], check=True, capture_output=True, env=own)
-            ox.open(scan).reconstruct().save(module)
-            self.assertEqual(program.read_bytes(), module.read_bytes(), name)
-
     def test_returns_flow_on_request(self):
         path = write_scan(self.folder, spectra())
         self.assertIsNone(ox.open(path).reconstruct().flow)

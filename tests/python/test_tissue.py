@@ -3,7 +3,6 @@ in tests/unit, and their files in tests/operations."""
 import gc
 import os
 import pickle
-import threading
 import unittest
 from pathlib import Path
 
@@ -68,17 +67,6 @@ class Filter(TissueCase):
         np.testing.assert_array_equal(filtered(ox.load(self.folder / "raw.nrrd")), filtered(raw))
         self.saved(volume_of(layered(2)), "raw_2.nrrd")
         self.assertEqual(ox.operations.filter(ox.load(str(self.folder / "raw*.nrrd")), progress=False).looks, 2)
-
-    def test_threads_give_same_result(self):
-        raw = volume_of(layered())
-        made = [None] * 3
-        threads = [threading.Thread(target=lambda i=i: made.__setitem__(i, filtered(raw))) for i in range(3)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        np.testing.assert_array_equal(made[0], made[1])
-        np.testing.assert_array_equal(made[0], made[2])
 
     def test_releases_input_with_result_in_memory(self):
         """A small picture of a large volume does not keep the volume."""

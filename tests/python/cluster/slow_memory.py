@@ -3,7 +3,6 @@ scheduler do not grow with the number of parts."""
 import os
 import subprocess
 import sys
-import unittest
 from types import SimpleNamespace
 
 import numpy as np
@@ -83,7 +82,3 @@ class OfClientAndScheduler(ClusterCase):
         print(f"open files {counts}, MB {[size // 10**6 for size in sizes]}", file=sys.stderr)
         self.assertLessEqual(counts[2], counts[1])
         self.assertLess(sizes[2] - sizes[1], 30 * 10**6)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,7 +1,6 @@
 """Several hosts on one machine: workers in separate network namespaces whose link is cut and restored."""
 import os
 import subprocess
-import unittest
 from pathlib import Path
 
 from archive import PARTS, PATIENCE_S, DaskCase, batch, write_archive
@@ -75,7 +74,3 @@ class Hosts(DaskCase):
         ip("link", "set", self.link(2), "up")
         # Dask reassigns up to two tasks of a lost worker.
         self.assertLessEqual(self.finish(job), SCANS * PARTS + 2)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -84,7 +84,3 @@ class ObjectStore(ClusterCase):
         code, said = self.run_batch("--workers", "0")
         self.assertIn("1 part made", said)
         self.assertEqual(self.fetched(), result_bytes(self.folder / "reference"))
-
-
-if __name__ == "__main__":
-    unittest.main()

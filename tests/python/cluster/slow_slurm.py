@@ -111,7 +111,3 @@ class RealSlurm(ClusterCase):
         self.wait_for_the_end()
         self.assert_same_results(self.out, self.reference)
         self.assertEqual(self.parts_there(), 40 * PARTS)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -1,7 +1,6 @@
 """Volumes converted, rendered and measured, scans calibrated, movies: each file and each part is processed exactly
 once."""
 import os
-import unittest
 
 import numpy as np
 
@@ -293,7 +292,3 @@ class Filmed(EachCase):
                             ({"seconds": 1, "fps": 3}, "leave one out")):
             with self.subTest(words), self.assertRaisesRegex(ox.BadArgument, words):
                 self.movie(**more)
-
-
-if __name__ == "__main__":
-    unittest.main()

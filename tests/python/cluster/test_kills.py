@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 import time
-import unittest
 from pathlib import Path
 
 from archive import ClusterCase, write_archive
@@ -27,7 +26,3 @@ class KilledCase(ClusterCase):
 class Alone(KilledCase):
     def test_slow_remakes_at_most_one_part_per_kill(self):
         self.run_kills("alone", 2, 50)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -228,25 +228,6 @@ class Locks(ClusterCase):
 
 
 class Told(unittest.TestCase):
-    def test_progress_line_ends_with_counts_in_words(self):
-        import io
-
-        from echolux.cluster.report import Progress, Report, _rate
-
-        self.addCleanup(setattr, sys, "stderr", sys.stderr)
-        sys.stderr = io.StringIO()
-        sys.stderr.isatty = lambda: True
-        report = Report(scans=1)
-        told = Progress(report, True)
-        told.show(1)
-        told.close()
-        told.close()
-        self.assertTrue(sys.stderr.getvalue().endswith("1 worker\n"))
-        self.assertEqual((_rate(29.7), _rate(29700)), ("29.7 A-scans/s", "29.7 k A-scans/s"))
-        self.assertIn("1 part made", str(Report(made=1)))
-        report.made, report.scans, told.parts = 1, 2, 1
-        self.assertEqual(told.line(1), "1 part, 0 of 2 scans planned, 1 worker")
-
     def test_job_ends_progress_line(self):
         import pty
 
@@ -264,7 +245,3 @@ class Told(unittest.TestCase):
             job.wait()
             os.close(mine)
         self.assertRegex(said.decode(), r"1 worker\r\n1 of 1 scan finished")
-
-
-if __name__ == "__main__":
-    unittest.main()

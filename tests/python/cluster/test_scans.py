@@ -1,5 +1,4 @@
 """The scans of a job: patterns and tables, and names of results."""
-import unittest
 from pathlib import Path
 
 import echolux as ox
@@ -53,7 +52,3 @@ class Listed(FolderCase):
                              (self.write("4.csv", "scan,name\na,/x\n"), 'cannot name a result "/x"')):
             with self.subTest(words), self.assertRaisesRegex(ox.BadArgument, words):
                 list_scans(scans)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import unittest
 from pathlib import Path
 
 import echolux as ox
@@ -126,7 +125,3 @@ class OfTwoKinds(DaskCase):
         self.assertEqual((report.made, report.failures), (6, []))
         reconstruct(scans, self.folder / "reference")
         self.assert_same_results(out, self.folder / "reference")
-
-
-if __name__ == "__main__":
-    unittest.main()
