@@ -8,13 +8,15 @@ from types import SimpleNamespace
 import numpy as np
 
 from archive import ClusterCase
+from echolux.cluster.inputs import ScanFile
+from echolux.cluster.report import Progress, Report
 from support import write_scan
 
 ALLOWED_MB = 320  # in addition to the memory after all imports
 LIMITED = """
 import importlib, os, resource, sys
 from echolux import cluster
-from echolux.cluster import worker
+from echolux.cluster import jobs, worker
 for one in "zarr", "numcodecs", "fsspec", "google_crc32c": importlib.import_module(one)
 data = next(int(line.split()[1]) << 10 for line in open("/proc/self/status") if line.startswith("VmData"))
 resource.setrlimit(resource.RLIMIT_DATA, (data + int(sys.argv[3]) * 10**6,) * 2)
@@ -57,10 +59,6 @@ class OfAWorker(ClusterCase):
 
 class OfClientAndScheduler(ClusterCase):
     def test_ten_thousand_parts_leak_no_files_or_memory(self):
-        from echolux.cluster import jobs
-        from echolux.cluster.inputs import ScanFile
-        from echolux.cluster.report import Progress, Report
-
         counts, sizes, real = [], [], jobs.worker
         self.addCleanup(setattr, jobs, "worker", real)
 

@@ -6,6 +6,7 @@ import unittest
 from unittest import mock
 
 from archive import PARTS, PATIENCE_S, ClusterCase, batch, free_port, result_bytes, write_archive
+from echolux.cluster import storage
 from test_parts import reconstruct
 
 MISSING = [name for name in ("moto", "s3fs", "flask") if importlib.util.find_spec(name) is None]
@@ -54,8 +55,6 @@ class ObjectStore(ClusterCase):
     def test_keeps_one_of_two_concurrent_plans(self):
         """The second job saw no plan and tries to put its own; the conditional write refuses it."""
         import fsspec
-
-        from echolux.cluster import storage
 
         with mock.patch.dict(fsspec.config.conf, {"s3": {**self.key, "endpoint_url": self.address}}):
             first, second = (storage.open_store("s3://bucket/plans") for _ in range(2))

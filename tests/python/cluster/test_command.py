@@ -11,6 +11,7 @@ import numpy as np
 
 import echolux as ox
 from archive import PARTS, PATIENCE_S, ClusterCase, batch, write_archive
+from echolux.cluster import slurm
 from echolux.cluster.command import VERBS
 from test_parts import reconstruct
 
@@ -182,14 +183,10 @@ class Slurm(ClusterCase):
                       "'a b*.toml' -o out --require cuda\n", text)
 
     def test_folders_with_spaces_are_quoted(self):
-        from echolux.cluster import slurm
-
         lines = slurm.script(["reconstruct", "a.toml"], "/a/with space/50%", 2).splitlines()
         self.assertIn("#SBATCH --output='/a/with space/50%%/.echolux/slurm-%A-%a.log'", lines)
 
     def test_only_killed_tasks_are_requeued(self):
-        from echolux.cluster import slurm
-
         asked = self.folder / "asked"
         for name, text in ("scontrol", f"#!/bin/bash\necho $2 >> {asked}\n"), ("python", "#!/bin/bash\nexit $CODE\n"):
             (self.folder / name).write_text(text)

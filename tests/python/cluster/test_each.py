@@ -6,6 +6,9 @@ import numpy as np
 
 import echolux as ox
 from archive import ClusterCase, write_archive
+from echolux import cluster
+from echolux.cluster import movie_tasks, results, storage
+from echolux.cluster.inputs import function_token
 from test_parts import reconstruct
 
 QUIET = {"workers": 0, "progress": False}
@@ -28,8 +31,6 @@ class EachCase(ClusterCase):
 
 class Converted(EachCase):
     def convert(self, ending=".nii.gz", **job):
-        from echolux import cluster
-
         report = cluster.convert(self.volumes, self.out, ending, **{**QUIET, **job})
         self.said = str(report)
         return report.made, report.there, len(report.failures)
@@ -60,8 +61,6 @@ class Converted(EachCase):
         self.assertEqual((self.out / "eye0/v.nii.gz").read_text(), "years of work")
 
     def test_writes_zarr_folders_and_remote_addresses(self):
-        from echolux import cluster
-
         report = cluster.convert(self.volumes, f"local://{self.out}", ".ome.zarr", **QUIET)
         self.assertEqual((report.made, report.failures), (3, []))
         self.assertTrue(np.array_equal(ox.load(self.out / "eye2/v.ome.zarr")[:], self.arrays[2]))
@@ -84,8 +83,6 @@ class Converted(EachCase):
 
 class Inputs(EachCase):
     def test_changed_voxels_and_spectra_are_detected(self):
-        from echolux import cluster
-
         header, voxels = self.folder / "v.mhd", self.folder / "v.raw"
         voxels.write_bytes(bytes(64))
         header.write_text("ObjectType = Image\nNDims = 3\nDimSize = 4 4 4\nElementType = MET_UCHAR\nElementDataFile = v.raw\n")
@@ -100,8 +97,6 @@ class Inputs(EachCase):
         self.assertEqual(made(), 1)
 
     def test_changed_volumes_of_movie_are_detected(self):
-        from echolux.cluster import movie_tasks
-
         task = {"shown": self.volumes, "motion": "time", "view": {}, "frames": 3, "seconds": 0.0, "fps": "", "step": 30}
         before = movie_tasks._identity(task)
         self.assertEqual(movie_tasks._identity(task), before)
@@ -109,8 +104,6 @@ class Inputs(EachCase):
         self.assertNotEqual(movie_tasks._identity(task), before)
 
     def test_commits_group_metadata_last(self):
-        from echolux.cluster import results, storage
-
         committed = []
         place = storage.open_store(self.out)
         place.put(results.plan_key("v.zarr"), results.claim_json("convert", "id", ["v.zarr"]))
@@ -122,8 +115,6 @@ class Inputs(EachCase):
         self.assertEqual(committed[2:], ["v.zarr/0/.zarray", "v.zarr/.zattrs", results.marker_key("v.zarr", results.FINISHED)])
 
     def test_leftovers_of_killed_workers_are_removed(self):
-        from echolux import cluster
-
         left = self.out / ".echolux/.unfinished-abc"
         left.mkdir(parents=True)
         (left / "v.nrrd").write_text("half")
@@ -133,8 +124,6 @@ class Inputs(EachCase):
 
 class Mapped(EachCase):
     def test_results_are_kept(self):
-        from echolux import cluster
-
         calls = self.folder / "calls"
 
         def shape(volume):
@@ -155,8 +144,6 @@ class Mapped(EachCase):
             cluster.map(lambda volume: object(), self.volumes, out=self.folder / "objects", **QUIET)
 
     def test_failed_calls_are_repeated(self):
-        from echolux import cluster
-
         for workers in 0, 1:
             tried = self.folder / f"tried-{workers}"
 
@@ -173,8 +160,6 @@ class Mapped(EachCase):
                 cluster.map(fails_once, paths, **{**QUIET, "workers": workers})
 
     def test_distinguishes_functions(self):
-        from echolux.cluster.inputs import function_token
-
         def scaled(factor):
             return lambda volume: factor * volume
 
@@ -182,16 +167,12 @@ class Mapped(EachCase):
         self.assertNotEqual(function_token(scaled(2)), function_token(scaled(3)))
 
     def test_accepts_same_file_twice(self):
-        from echolux import cluster
-
         path = self.folder / "in/eye0/v.nrrd"
         self.assertEqual(cluster.map(lambda volume: volume.shape, [path, path], **QUIET), [(8, 6, 10)] * 2)
 
 
 class Drawn(EachCase):
     def test_figures(self):
-        from echolux import cluster
-
         for ending, head in (".png", b"\x89PNG"), (".pdf", b"%PDF"), (".svg", b"<?xml"):
             with self.subTest(ending):
                 report = cluster.figures(self.volumes, self.out, ending=ending, options={"vmax": 1}, **QUIET)
@@ -208,8 +189,6 @@ class Drawn(EachCase):
 
 class Calibrated(ClusterCase):
     def test_writes_table_for_reconstruction(self):
-        from echolux import cluster
-
         scans = write_archive(self.folder / "data", 2, a_scans=64, samples=256)
         out = self.folder / "out"
         report = cluster.calibrate(scans, out, "noise_floor", **QUIET)
@@ -222,8 +201,6 @@ class Calibrated(ClusterCase):
         self.assertEqual(reconstruct(out / "noise_floor.csv", self.folder / "volumes").finished, 2)
 
     def test_dispersion(self):
-        from echolux import cluster
-
         mirror = ox.simulate("mirror", samples=512, a_scans=16, b_scans=1, a2_rad=12, mirror_um=[100], mirror_amplitude=[0.2])
         mirror.save(self.folder / "scan.toml")
         report = cluster.calibrate(self.folder / "scan.toml", self.folder / "out", recipe={"a2_rad": 0}, **QUIET)
@@ -242,8 +219,6 @@ class Filmed(EachCase):
             self.skipTest(str(error))
 
     def movie(self, name="turn.gif", shown="in/eye0/v.nrrd", **more):
-        from echolux import cluster
-
         settings = {"frames": 7, "part_frames": 3, "width": 32, "height": 24, **QUIET, **more}
         return cluster.movie(self.out / name, self.folder / shown, **settings)
 
@@ -268,8 +243,6 @@ class Filmed(EachCase):
         self.assertEqual((self.out / "time.gif").read_bytes(), (self.folder / "alone.gif").read_bytes())
 
     def test_only_missing_parts_are_drawn(self):
-        from echolux.cluster import movie_tasks
-
         drawn, write = [], movie_tasks._write
 
         def failing(task, output, begin=0, end=0, drawn_before=""):

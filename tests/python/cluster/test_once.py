@@ -9,6 +9,12 @@ import numpy as np
 
 import echolux as ox
 from archive import PARTS, PATIENCE_S, ClusterCase, batch, write_archive
+from echolux import cluster
+from echolux.cluster import jobs, lock, part, storage, worker
+from echolux.cluster.inputs import list_scans
+from echolux.cluster.jobs import LocalExecutor, local_client
+from echolux.cluster.lock import Busy
+from echolux.cluster.report import Progress, Report
 from test_parts import reconstruct
 
 
@@ -90,8 +96,6 @@ class Once(ClusterCase):
         self.assertEqual(self.again(), (PARTS, PARTS))
 
     def test_reports_scan_truncated_during_job(self):
-        from echolux.cluster import part
-
         raw = self.folder / "data/eye0/scan.raw"
         made = part.make
 
@@ -121,8 +125,6 @@ class Once(ClusterCase):
 
 class Mapped(ClusterCase):
     def test_maps_function_over_volumes(self):
-        from echolux import cluster
-
         reconstruct(write_archive(self.folder / "data", 3), self.out)
         mean = lambda volume: float(np.asarray(volume).mean())  # noqa: E731
         pattern = str(self.out / "*" / "*.ome.zarr")
@@ -142,8 +144,6 @@ class Mapped(ClusterCase):
 class Network(ClusterCase):
     def test_local_workers_listen_only_locally(self):
         import psutil
-        from echolux.cluster.jobs import local_client
-
         with local_client(2) as client:
             family = [psutil.Process(), *psutil.Process().children(recursive=True)]
             listening = {one.laddr.ip for process in family for one in process.net_connections() if one.status == "LISTEN"}
@@ -153,8 +153,6 @@ class Network(ClusterCase):
 
 class Locks(ClusterCase):
     def lock(self, share="all"):
-        from echolux.cluster import lock, storage
-
         return lock.Lock(storage.open_store(self.folder), share, self.told.append)
 
     def setUp(self):
@@ -163,8 +161,6 @@ class Locks(ClusterCase):
         self.file = self.folder / ".echolux/all.lock"
 
     def test_second_job_is_refused(self):
-        from echolux.cluster.lock import Busy
-
         with self.lock():
             with self.assertRaisesRegex(Busy, f"process {os.getpid()} on .* seen 0 s ago"):
                 self.lock()
@@ -185,8 +181,6 @@ class Locks(ClusterCase):
             self.assertRegex(self.told[0], "took over from process 7 on elsewhere, which was seen 3600 s ago")
 
     def test_lock_of_other_host_is_valid_for_one_minute(self):
-        from echolux.cluster.lock import Busy
-
         self.file.parent.mkdir()
         self.file.write_text(json.dumps({"host": "elsewhere", "pid": 7, "alive": time.time() - 30}))
         with self.assertRaisesRegex(Busy, "process 7 on elsewhere"):
@@ -217,11 +211,6 @@ class Locks(ClusterCase):
 
 class Files(ClusterCase):
     def test_ten_thousand_parts_leak_no_files_or_memory(self):
-        from echolux.cluster import jobs, worker
-        from echolux.cluster.jobs import LocalExecutor
-        from echolux.cluster.report import Progress, Report
-        from echolux.cluster.inputs import list_scans
-
         scan = write_archive(self.folder / "data", 1, b_scans=1, a_scans=2, samples=16)
         settings = ("scan.b_scans=1",)
         opened = lambda: len(list(Path("/proc/self/fd").iterdir()))  # noqa: E731

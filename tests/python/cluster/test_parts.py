@@ -9,6 +9,9 @@ import numpy as np
 
 import echolux as ox
 from archive import ClusterCase, write_archive
+from echolux.cluster import inputs, ome_zarr, part, plan, results
+from echolux.cluster.ome_zarr import Layout
+from echolux.cluster.storage import Folder
 from support import spectra, write_scan
 
 PROGRAM = os.environ.get("ECHOLUX_PROGRAM")
@@ -81,8 +84,6 @@ class Parts(ClusterCase):
         self.assertEqual((report.made, (self.folder / "out/scan-flow.ome.zarr").exists()), (3, False))
 
     def test_scans_of_one_protocol_share_plan(self):
-        from echolux.cluster import part
-
         plans, kept = [], part.Reconstructor
         self.addCleanup(setattr, part, "Reconstructor", kept)
         part.Reconstructor = lambda *scan, **device: plans.append(scan) or kept(*scan, **device)
@@ -112,8 +113,6 @@ class Parts(ClusterCase):
         self.assertEqual((volume.spacing_um, volume.unit, volume.provenance), (whole.spacing_um, whole.unit, whole.provenance))
 
     def test_rejects_partial_shards(self):
-        from echolux.cluster.ome_zarr import Layout
-
         layout = Layout(1, (130, 8, 8), "uint8", 64)
         for begin, end in (1, 64), (0, 63), (64, 129), (32, 96), (128, 192), (64, 64):
             with self.subTest((begin, end)), self.assertRaisesRegex(ox.BadArgument, "are not whole shards of 64"):
@@ -123,9 +122,6 @@ class Parts(ClusterCase):
 
     def test_shards_belong_to_one_part_and_match_zarr(self):
         import zarr
-        from echolux.cluster import ome_zarr, results
-        from echolux.cluster.storage import Folder
-
         rng = np.random.default_rng(2)
         writer = ThreadPoolExecutor(1)
         self.addCleanup(writer.shutdown)
@@ -160,8 +156,6 @@ class Parts(ClusterCase):
                         self.assertEqual(read.tobytes(), whole.tobytes())
 
     def test_parts_follow_requested_time_and_memory(self):
-        from echolux.cluster import inputs, plan
-
         write_archive(self.folder / "data", 1, b_scans=400)
         file = inputs.list_scans(self.folder / "data/eye0/scan.toml")[0]
         shard = lambda **wanted: plan.make_plan(file, (), plan.PartSize(**wanted)).layout.shard  # noqa: E731

@@ -7,6 +7,10 @@ import numpy as np
 
 import echolux as ox
 from archive import PARTS, ClusterCase, result_bytes, write_archive
+from echolux import cluster
+from echolux.cluster import inputs, part, plan, results, scan_tasks, storage
+from echolux.cluster.inputs import list_scans
+from echolux.cluster.part import OpenScan
 from test_parts import reconstruct
 
 QUIET = {"workers": 0, "progress": False, "retries": 0}
@@ -20,15 +24,9 @@ class PlansCase(ClusterCase):
         self.volume = self.out / "scan.ome.zarr"
 
     def plan(self, b_scans, settings=()):
-        from echolux.cluster import plan
-        from echolux.cluster.inputs import list_scans
-
         return plan.make_plan(list_scans(self.scans)[0], settings, plan.PartSize(b_scans=b_scans))
 
     def source(self, plan):
-        from echolux.cluster import inputs
-        from echolux.cluster.part import OpenScan
-
         return OpenScan(inputs.open_scan(plan.path, plan.settings), "cpu")
 
 
@@ -38,8 +36,6 @@ class OfTwoKinds(PlansCase):
         ox.Volume.from_array(np.ones((4, 5, 6), np.float32), spacing_um=(1, 1, 1)).save(self.folder / "scan.nrrd")
 
     def convert(self, volume=None, **more):
-        from echolux import cluster
-
         return cluster.convert(volume or self.folder / "scan.nrrd", self.out, ".ome.zarr", **QUIET, **more)
 
     def test_conversion_keeps_finished_reconstruction(self):
@@ -63,8 +59,6 @@ class OfTwoKinds(PlansCase):
         before = result_bytes(self.out)
         for out in str(self.out), f"local://{self.out}":
             with self.subTest(out):
-                from echolux import cluster
-
                 report = cluster.convert(self.volume, out, ".ome.zarr", voxel="u8", overwrite=True, **QUIET)
                 self.assertIn("is an input, and would be replaced", report.table())
                 self.assertEqual(result_bytes(self.out), before)
@@ -73,8 +67,6 @@ class OfTwoKinds(PlansCase):
 class OfTwoSizes(PlansCase):
     def test_rejects_parts_of_other_size(self):
         import zarr
-        from echolux.cluster import part, results, scan_tasks, storage
-
         small, large = self.plan(64), self.plan(128)
         self.assertEqual((small.fingerprint, small.identity == large.identity), (large.fingerprint, False))
         place = storage.open_store(self.out)
@@ -95,8 +87,6 @@ class OfTwoSizes(PlansCase):
 
     def test_keeps_one_of_two_concurrent_plans(self):
         import fsspec
-        from echolux.cluster import storage
-
         for address in str(self.out), f"local://{self.out}/there", "memory://plans/out":
             with self.subTest(address):
                 first, second = storage.open_store(address), storage.open_store(address)
@@ -109,9 +99,6 @@ class OfTwoSizes(PlansCase):
 
 class OfAJobThatWasStopped(PlansCase):
     def test_late_part_keeps_result_of_next_job(self):
-        from echolux.cluster import part, plan, results, storage
-        from echolux.cluster.inputs import list_scans
-
         reconstruct(self.scans, self.folder / "reference", recipe={"window": "blackman"})
         for address in f"local://{self.out}", str(self.folder / "folder"):
             with self.subTest(address):
@@ -129,8 +116,6 @@ class OfAJobThatWasStopped(PlansCase):
 class ThatAreNotFinished(PlansCase):
     def damaging(self, times):
         """Whenever the last part is finished, damages the first one."""
-        from echolux.cluster import part
-
         work, left = part.run, [times]
 
         def losing(store, plan, one, *rest, **more):
@@ -160,8 +145,6 @@ class ThatAreNotFinished(PlansCase):
 
 class OfCalibrations(PlansCase):
     def test_files_changed_during_job_fail_scan(self):
-        from echolux.cluster import part, scan_tasks
-
         scan, dark = self.folder / "data/eye0/scan.toml", self.folder / "data/eye0/dark.txt"
         scan.write_text(scan.read_text().replace("[calibration]", '[calibration]\nbackground = "dark.txt"'))
         dark.write_text("100\n" * 128)

@@ -13,6 +13,11 @@ import numpy as np
 
 import echolux as ox
 from archive import PARTS, PATIENCE_S, ClusterCase, batch, write_archive
+from echolux import cluster
+from echolux.cluster import api, jobs, lock, part, scan_tasks, storage, worker
+from echolux.cluster.inputs import ScanFile
+from echolux.cluster.jobs import JobRunner, LocalExecutor
+from echolux.cluster.report import Progress, Report
 from test_parts import reconstruct
 
 QUIET = {"workers": 0, "progress": False, "retries": 0}
@@ -25,8 +30,6 @@ class Arguments(ClusterCase):
         self.out = self.folder / "out"
 
     def test_rejects_too_small_values_without_output(self):
-        from echolux import cluster
-
         for name, value in (("part_b_scans", 0), ("part_b_scans", -64), ("part_seconds", 0.0), ("part_memory", 0), ("retries", -1),
                             ("workers", -1), ("threads", 0)):
             with self.subTest(name), self.assertRaisesRegex(ox.BadArgument, f"{name}: cannot be {value}"):
@@ -49,8 +52,6 @@ class Arguments(ClusterCase):
             reconstruct(self.scans, self.out, thread=2)
 
     def test_all_values_of_arrays_are_compared(self):
-        from echolux.cluster import api
-
         first = np.arange(2000)
         other = first.copy()
         other[1000] = -1
@@ -58,8 +59,6 @@ class Arguments(ClusterCase):
         self.assertEqual(api._options_token({"x": first, "y": 1}), api._options_token({"y": 1, "x": first.copy()}))
 
     def test_rejects_masked_arrays(self):
-        from echolux import cluster
-
         ox.Volume.from_array(np.ones((4, 4, 4), np.float32)).save(self.folder / "v.nrrd")
         with self.assertRaisesRegex(cluster.Incomplete, "returned a MaskedArray, which cannot be kept"):
             cluster.map(lambda volume: np.ma.masked_array([1, 2], [0, 1]), self.folder / "v.nrrd", out=self.out, **QUIET)
@@ -67,8 +66,6 @@ class Arguments(ClusterCase):
 
 class Devices(ClusterCase):
     def test_does_not_reuse_failed_reconstructor(self):
-        from echolux.cluster import part
-
         made = []
 
         class Failing(part.Reconstructor):
@@ -87,8 +84,6 @@ class Devices(ClusterCase):
         self.assertEqual((report.finished, len(made)), (2, 2), report)
 
     def test_open_scans_belong_to_one_device(self):
-        from echolux.cluster import part, scan_tasks
-
         devices, kept = [], part.OpenScan
         self.addCleanup(setattr, part, "OpenScan", kept)
         part.OpenScan = lambda scan, device: devices.append(device) or kept(scan, device)
@@ -104,11 +99,6 @@ class Devices(ClusterCase):
 class Suspects(ClusterCase):
     def test_retries_suspected_tasks_alone(self):
         """When workers die, Dask also sets aside the tasks that were waiting on them."""
-        from echolux.cluster.jobs import LocalExecutor
-        from echolux.cluster.jobs import JobRunner
-        from echolux.cluster.report import Progress, Report
-        from echolux.cluster.inputs import ScanFile
-
         asked, set_aside = [], {"error": "ended every worker", "was_set_aside": True}
 
         class Dying(LocalExecutor):
@@ -133,8 +123,6 @@ class Suspects(ClusterCase):
 
 class Stores(ClusterCase):
     def test_keeps_one_of_two_plans_without_links(self):
-        from echolux.cluster import storage
-
         def link(*_):
             raise OSError(errno.EPERM, "Operation not permitted")
 
@@ -158,8 +146,6 @@ class Stores(ClusterCase):
 
 class Locks(ClusterCase):
     def locked(self, address=None):
-        from echolux.cluster import lock, storage
-
         return lock.Lock(storage.open_store(address or self.folder), tell=lambda text: None)
 
     def test_late_beat_does_not_restore_lock(self):
@@ -169,8 +155,6 @@ class Locks(ClusterCase):
         self.assertEqual(os.listdir(self.folder / ".echolux"), [])
 
     def test_taken_lock_stays_with_second_job(self):
-        from echolux.cluster import lock
-
         address = f"memory://locks/{os.getpid()}"
         first = self.locked(address)
         self.addCleanup(setattr, lock, "STALE_S", lock.STALE_S)
@@ -188,8 +172,6 @@ class Locks(ClusterCase):
         self.assertIsNone(second._store.get(second._key))
 
     def test_beats_continue_after_exceptions(self):
-        from echolux.cluster import lock
-
         self.addCleanup(setattr, lock, "BEAT_S", lock.BEAT_S)
         lock.BEAT_S = 0.01
         with self.locked() as held:
@@ -199,15 +181,11 @@ class Locks(ClusterCase):
             held._beat = beat
 
     def test_job_that_lost_its_lock_ends(self):
-        from echolux.cluster import lock
-
         scans, place = write_archive(self.folder / "data", 1), lock.Lock._is_mine
         self.addCleanup(setattr, lock.Lock, "_is_mine", place)
         self.addCleanup(setattr, lock, "BEAT_S", lock.BEAT_S)
         is_lost = threading.Event()
         lock.BEAT_S, lock.Lock._is_mine = 0.01, lambda self: is_lost.set()
-        from echolux.cluster import jobs, worker
-
         class Clock:
             """Each look at it takes 0.6 s: the job looks at its lock every second."""
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import echolux as ox
 from archive import PATIENCE_S, ClusterCase, DaskCase, write_archive
+from echolux.cluster.jobs import local_client
 from test_parts import reconstruct
 
 SETTLES = """
@@ -90,8 +91,6 @@ class OfItsOwn(ClusterCase):
         self.assertEqual(reconstruct(scans, out, part_b_scans=None).notes, [])
 
     def test_dashboard_shows_rate(self):
-        from echolux.cluster.jobs import local_client
-
         scans = write_archive(self.folder / "data", 1)
         with local_client(1) as client:
             self.assertTrue(reconstruct(scans, self.folder / "out", client=client, workers=None).ok)
