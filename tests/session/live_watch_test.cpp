@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "engine/live/session.h"
-#include "leaping_threads.h"
 #include "noting_sink.h"
 #include "temporary_folder.h"
 

@@ -1,21 +1,43 @@
-// Shared by session tests: a sink that records its input, a source that waits for the sink, and a check of the counts.
+// Shared by session tests: a sink that records its input, a source that waits for the sink, a clock that tests advance,
+// and a check of the counts.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "await.h"
 #include "engine/live/session.h"
+#include "engine/live/threads.h"
 #include "faulty_source.h"
 #include "live_plan.h"
 
 namespace echolux::test {
+
+// Real threads with a clock that tests can advance.
+class LeapingThreads : public Threads {
+  public:
+    Clock::time_point now() override { return real_threads().now() + leap_.load(); }
+    LiveThread start(Work work) override { return real_threads().start(std::move(work)); }
+    bool wait(std::unique_lock<std::mutex>& lock, std::condition_variable_any& told, const std::stop_token& stop,
+              Clock::time_point time, const std::function<bool()>& is_so) override {
+        const bool has_end = time != Clock::time_point::max();
+        return real_threads().wait(lock, told, stop, has_end ? time - leap_.load() : time, is_so);
+    }
+
+    // Only one thread may call it at a time.
+    void leap(Clock::duration by) { leap_ = leap_.load() + by; }
+
+  private:
+    std::atomic<Clock::duration> leap_{};
+};
 
 // Records the blocks it receives and the setting in use.
 class NotingSink : public BlockSink {

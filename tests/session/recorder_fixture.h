@@ -10,10 +10,11 @@ class RecorderTest : public ::testing::Test {
   protected:
     RecorderTest() { std::filesystem::create_directory(folder_ / "rec"); }
 
-    RecordingRequest wanted() const {
+    RecordingRequest wanted(bool replaces = false) const {
         RecordingRequest wanted;
         wanted.scan_toml = folder_ / "rec" / "scan.toml";
         wanted.scan = source_.scan();
+        wanted.replace = replaces;
         return wanted;
     }
 
@@ -39,6 +40,21 @@ class RecorderTest : public ::testing::Test {
             ASSERT_EQ(recorder.offer(source_.block(number)), !has_failed);
             ASSERT_TRUE(becomes_true([&] { return recorder.stats().blocks_held == 0; }));
         }
+    }
+
+    // Offers blocks to a disk that may fail, each after the previous one is processed.
+    void offer(Recorder& recorder, std::int64_t first, std::int64_t end) {
+        for (std::int64_t number = first; number < end; ++number) {
+            recorder.offer(source_.block(number));
+            ASSERT_TRUE(becomes_true([&] { return recorder.stats().blocks_held == 0; }));
+        }
+    }
+
+    void record(const RecordingRequest& request, std::int64_t blocks,
+                const RecordingTools& tools = RecordingTools::real()) {
+        Recorder recorder(request, tools);
+        offer_slowly(recorder, 0, blocks);
+        recorder.finish();
     }
 
     TemporaryFolder folder_;

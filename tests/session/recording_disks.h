@@ -99,26 +99,36 @@ inline void put(const std::filesystem::path& path, std::span<const std::byte> by
         .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
 }
 
-// A real file with a callback before each write.
-class WatchedFile final : public DurableFile {
+// A real file, of which tests override what fails or is noted.
+class ForwardingFile : public DurableFile {
   public:
-    using Watch = std::function<void(std::int64_t place, std::span<const std::byte> bytes)>;
-    WatchedFile(std::unique_ptr<DurableFile> file, Watch watch, std::function<void()> synced)
-        : file_(std::move(file)), watch_(std::move(watch)), synced_(std::move(synced)) {}
-
-    void write(std::int64_t place, std::span<const std::byte> bytes) override {
-        watch_(place, bytes);
-        file_->write(place, bytes);
-    }
+    explicit ForwardingFile(std::unique_ptr<DurableFile> file) : file_(std::move(file)) {}
+    void write(std::int64_t place, std::span<const std::byte> bytes) override { file_->write(place, bytes); }
     bool reserve(std::int64_t end) override { return file_->reserve(end); }
-    void sync() override {
-        file_->sync();
-        synced_();
-    }
+    void sync() override { file_->sync(); }
     void end_at(std::int64_t size) override { file_->end_at(size); }
 
   private:
     std::unique_ptr<DurableFile> file_;
+};
+
+// Calls back before each write and after each flush.
+class WatchedFile final : public ForwardingFile {
+  public:
+    using Watch = std::function<void(std::int64_t place, std::span<const std::byte> bytes)>;
+    WatchedFile(std::unique_ptr<DurableFile> file, Watch watch, std::function<void()> synced)
+        : ForwardingFile(std::move(file)), watch_(std::move(watch)), synced_(std::move(synced)) {}
+
+    void write(std::int64_t place, std::span<const std::byte> bytes) override {
+        watch_(place, bytes);
+        ForwardingFile::write(place, bytes);
+    }
+    void sync() override {
+        ForwardingFile::sync();
+        synced_();
+    }
+
+  private:
     Watch watch_;
     std::function<void()> synced_;
 };

@@ -1,20 +1,28 @@
-// Sources paced by the clock: the times, contents and losses of blocks. The tests control the clock.
+// Sources paced by the clock: the times, contents, sizes and losses of blocks. The tests control the clock.
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <set>
+#include <thread>
 #include <vector>
 
+#include "await.h"
 #include "compute/error.h"
 #include "engine/acquire/paced_source.h"
+#include "engine/acquire/stream.h"
+#include "engine/simulate/instrument.h"
 #include "hand_clock.h"
 
 namespace echolux {
 namespace {
 
-using namespace test;
 using namespace std::chrono_literals;
+using namespace test;
 
 constexpr auto long_enough = 30s;  // for events that are already due
 
@@ -236,22 +244,128 @@ TEST_F(PacedSourceTest, ThrowsErrorsOfFeedAfterEarlierBlocks) {
     }
 }
 
-TEST(Pacing, LimitsWaitsAndPool) {
-    Scan scan = small_scan();
-    scan.geometry = {.samples = 1000, .a_scans = 1000, .b_scans = 100};
-    EXPECT_THROW(paced({}, scan, 0), Error);
-    EXPECT_EQ(paced({}, scan, 1e9).block_b_scans, 8);      // 16 MiB of 2 MB each
-    EXPECT_EQ(paced({}, scan, 240'000).block_b_scans, 4);  // 1/60 s
-    EXPECT_EQ(paced({}, scan, 10).block_b_scans, 1);
-    EXPECT_EQ(paced({.block_b_scans = 1000}, scan, 10).block_b_scans, 100);
-    EXPECT_EQ(paced({.pool_blocks = 3}, scan, 10).pool_blocks, 3);
-    EXPECT_EQ(paced({.block_b_scans = 30}, scan, 10).pool_blocks, 4 * (4 + 1));
-}
-
 TEST(StoredVolumes, NeedRoomForHeader) {
     Scan scan = small_scan();
     scan.file.frame_offset_bytes = 16;
     EXPECT_THROW(stored(scan), Error);
+}
+
+// Each B-scan position has 2 repeats of 100 lines plus 20 flyback lines, with 1000 samples of 2 bytes: 480 000 bytes.
+Scan scan_of(std::int64_t b_scans) {
+    Scan scan;
+    scan.geometry.samples = 1000;
+    scan.geometry.a_scans = 100;
+    scan.geometry.b_scans = b_scans;
+    scan.geometry.b_repeats = 2;
+    scan.geometry.flyback_lines = 20;
+    return scan;
+}
+
+class FreeMemory {
+  public:
+    explicit FreeMemory(const char* mebibytes) { setenv("ECHOLUX_MEMORY_MIB", mebibytes, 1); }
+    ~FreeMemory() { unsetenv("ECHOLUX_MEMORY_MIB"); }
+};
+
+TEST(BlockSize, IsAtMost16MiBAnd60thOfSecond) {
+    EXPECT_EQ(block_size({}, scan_of(500), 0), 34) << "16777216 / 480000";
+    EXPECT_EQ(block_size({}, scan_of(500), 1e6), 34);
+    EXPECT_EQ(block_size({}, scan_of(500), 144'000), 10) << "2400 of 240 lines each";
+    EXPECT_EQ(block_size({}, scan_of(500), 10), 1);
+    EXPECT_EQ(block_size({}, scan_of(20), 0), 20) << "no more than a volume has";
+    Scan with_headers = scan_of(500);
+    with_headers.file.frame_offset_bytes = 1 << 20;
+    EXPECT_EQ(block_size({}, with_headers, 0), 6) << "16777216 / (480000 + 2 * 1048576)";
+}
+
+TEST(BlockSize, FollowsSettings) {
+    EXPECT_EQ(block_size({.block_b_scans = 7}, scan_of(500), 10), 7);
+    EXPECT_EQ(block_size({.block_b_scans = 700}, scan_of(500), 10), 500);
+    EXPECT_EQ(pool_size({.pool_blocks = 3}, scan_of(500), 1), 3);
+}
+
+// A plugin may be asked before any size is known, and a scan file may contain any size.
+TEST(BlockSize, HandlesUncheckedSizes) {
+    EXPECT_EQ(block_size({}, Scan{}, 0), 1);
+    EXPECT_GE(pool_size({}, Scan{}, 1), 4);
+    Scan huge = scan_of(1 << 24);
+    huge.format.line_bytes = std::int64_t{1} << 32;
+    huge.geometry.a_scans = huge.geometry.flyback_lines = 1 << 24;
+    huge.geometry.a_repeats = huge.geometry.b_repeats = 4096;
+    EXPECT_EQ(block_size({}, huge, 1e9), 1);
+    EXPECT_EQ(pool_size({}, huge, 1), 4);
+}
+
+TEST(PoolSize, HoldsFourVolumesInHalfOfFreeMemory) {
+    const FreeMemory plenty("100000");
+    EXPECT_EQ(pool_size({}, scan_of(500), 34), 4 * (15 + 1));
+    EXPECT_EQ(pool_size({}, scan_of(3), 1), 16) << "small volumes: a few more";
+    const FreeMemory little("1000");
+    EXPECT_EQ(pool_size({}, scan_of(500), 34), 32) << "524288000 / (34 * 480000)";
+    const FreeMemory none("1");
+    EXPECT_EQ(pool_size({}, scan_of(500), 34), 4);
+}
+
+TEST(PoolSize, MatchesPlugins) {
+    const FreeMemory plenty("100000");
+    const echolux_stream stream = wanted_stream(scan_of(500), {.line_rate_hz = 144'000});
+    EXPECT_EQ(stream.block_b_scans, 10);
+    EXPECT_EQ(stream.blocks, 4 * (50 + 1));
+    EXPECT_EQ(wanted_stream(scan_of(5000), {.block_b_scans = 1}).blocks, 4096) << "the most that a plugin may say";
+}
+
+Scan scan_of_three_volumes() {
+    Simulation simulation;
+    simulation.samples = 128;
+    simulation.a_scans = 4;
+    simulation.b_scans = 3;
+    simulation.volumes = 3;
+    Scan scan = Instrument(simulation).scan();
+    scan.path = "simulator";
+    return scan;
+}
+
+// Returns the byte that fills the blocks of that volume.
+std::optional<int> sent(StoredVolumes& volumes, std::int64_t volume) {
+    BlockContent content;
+    content.volume = volume;
+    content.b_scans = 1;
+    content.frame_lines = 4;
+    content.line_rate_hz = 1000;
+    const std::optional<BlockMemory> block = volumes.fill(content);
+    if (!block) return std::nullopt;
+    return static_cast<int>(block->data[block->bytes - 1]);
+}
+
+TEST(StoredVolumes, SendFirstVolumeUntilOthersAreReady) {
+    std::atomic<bool> may_go_on = false;
+    const auto load = [&may_go_on](std::int64_t volume, std::int64_t, std::int64_t, std::span<std::byte> block) {
+        AWAIT(volume == 0 || may_go_on);
+        std::ranges::fill(block, static_cast<std::byte>(10 + volume));
+    };
+    StoredVolumes volumes(scan_of_three_volumes(), 1, MemoryKind::host, load, true);
+    for (std::int64_t volume = 0; volume < 9; ++volume) EXPECT_EQ(sent(volumes, volume), 10);
+    may_go_on = true;
+    std::set<int> seen;
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    for (std::int64_t volume = 0; seen.size() < 3 && std::chrono::steady_clock::now() < end; ++volume) {
+        const std::optional<int> value = sent(volumes, volume);
+        ASSERT_TRUE(value.has_value()) << "a block is lost while others are put in its place";
+        seen.insert(*value);
+    }
+    EXPECT_EQ(seen, (std::set<int>{10, 11, 12}));
+}
+
+TEST(StoredVolumes, StopWhileOthersAreLoaded) {
+    std::atomic<bool> has_begun = false, ends = false;
+    const auto load = [&](std::int64_t volume, std::int64_t, std::int64_t, std::span<std::byte>) {
+        if (volume == 0) return;
+        has_begun = true;
+        AWAIT(ends.load());
+    };
+    const StoredVolumes volumes(scan_of_three_volumes(), 1, MemoryKind::host, load, true);
+    AWAIT(has_begun.load());
+    ends = true;  // the destructor follows
 }
 
 }  // namespace
