@@ -50,13 +50,6 @@ class LibraryBatch : public ::testing::Test {
     lux::Batch batch_;
 };
 
-TEST_F(LibraryBatch, PartsInAnyOrderShareOnePlan) {
-    const lux::Scan one = scan("one", fixed);
-    for (const auto& [volume, begin, end] : {std::tuple{1, 4, 6}, {0, 0, 2}, {1, 2, 4}, {0, 5, 6}, {0, 0, 0}})
-        expect_as_alone(batch_, one, part_of(volume, begin, end));
-    EXPECT_EQ(batch_.plans(), 1);
-}
-
 TEST_F(LibraryBatch, ScansOfOneProtocolShareOnePlan) {
     EXPECT_EQ(batch_.plans(), 0);
     for (const char* name : {"one", "two", "three"}) expect_as_alone(batch_, scan(name, fixed), part_of(1, 2, 6));
@@ -117,19 +110,6 @@ TEST_F(LibraryBatch, NewSpectraAreMeasuredAgain) {
     const lux::Volumes after = batch_.reconstruct(one);
     expect_same(after, lux::reconstruct(one));
     EXPECT_NE(after.structure.provenance(), before.structure.provenance());
-}
-
-TEST_F(LibraryBatch, FailedScanOrPartKeepsBatchUsable) {
-    const lux::Scan one = scan("one", fixed), gone = scan("gone", fixed);
-    std::filesystem::remove(folder_ / "gone/spectra.raw");
-    batch_.reconstruct(one);
-    EXPECT_EQ(status_of([&] { batch_.reconstruct(gone); }), ECHOLUX_BAD_FILE);
-    EXPECT_EQ(status_of([&] { batch_.reconstruct(one, part_of(0, 5, 9)); }), ECHOLUX_BAD_SETTING);
-    EXPECT_EQ(status_of([&] { batch_.reconstruct(one, part_of(0, 0, 0), [](auto&&...) { return false; }); }),
-              ECHOLUX_CANCELLED);
-    EXPECT_EQ(status_of([&] { batch_.reconstruct(described()); }), ECHOLUX_BAD_ARGUMENT);
-    expect_as_alone(batch_, one, part_of(0, 2, 6));
-    EXPECT_EQ(batch_.plans(), 1);
 }
 
 int darken(void*, const echolux_staged* staged) {

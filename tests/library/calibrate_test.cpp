@@ -1,4 +1,5 @@
-// Calibration of arrays: means, noise, two mirrors, dispersion.
+// Calibration of arrays through the C interface: means, noise, dispersion, refusals. tests/python calibrates with
+// mirrors.
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -22,40 +23,6 @@ std::vector<double> mirror(double bin, double a2_rad = 6) {
         counts.push_back(1000 + envelope * (3000 + 800 * std::cos(phase)));
     }
     return counts;
-}
-
-std::vector<double> background() {
-    std::vector<double> counts;
-    for (std::int64_t s = 0; s < samples; ++s) {
-        const double x = static_cast<double>(s) / (samples - 1), u = 2 * (x + 0.06 * x * (1 - x)) - 1;
-        counts.push_back(1000 + 3000 * std::exp(-3 * u * u));
-    }
-    return counts;
-}
-
-TEST(LibraryCalibrate, TwoMirrorsGiveMapAndDispersion) {
-    const std::vector<double> near = mirror(60), far = mirror(160), dark(samples, 1000), light = background();
-    std::vector<double> k(samples), theta(samples);
-    auto given = lux::make<echolux_mirrors>();
-    given.samples = samples;
-    given.mirror_1 = near.data();
-    given.mirror_2 = far.data();
-    given.background = light.data();
-    given.dark = dark.data();
-    given.displacement_um = 300;
-    auto found = lux::make<echolux_mirrors_found>();
-    found.k_positions = k.data();
-    found.dispersion_rad = theta.data();
-    lux::checked([&](auto* e) { return echolux_calibrate_mirrors(&given, &found, e); });
-    EXPECT_NEAR(found.bin[0], 60, 1);
-    EXPECT_NEAR(found.bin[1], 160, 1.5);
-    EXPECT_LT(found.fwhm[1], 0.6 * found.fwhm_before[1]);
-    EXPECT_NEAR(found.depth_pitch_um, 3, 0.1);
-    EXPECT_GT(k[samples / 2], k[0]);
-    lux::Scan scan = lux::Scan::create(samples, 4, 1, "u16", fixed_levels);
-    scan.set_calibration("k_positions", k);
-    scan.set_calibration("dispersion_rad", theta);
-    EXPECT_EQ(status_of([&] { lux::Reconstructor work(scan); }), ECHOLUX_OK);
 }
 
 TEST(LibraryCalibrate, RejectsInvalidMirrors) {
@@ -154,45 +121,6 @@ TEST_F(LibraryDispersion, CanBeStoppedAndRejectsInvalidInput) {
     search_.lines = 0;
     found_.size = 0;
     EXPECT_EQ(searched(), ECHOLUX_BAD_ARGUMENT);
-}
-
-// Lines of a mirror form a block of one B-scan. Their amplitude falls by 2 dB per step.
-TEST(LibraryCalibrate, MirrorsAtSeveralDepthsGiveFallOff) {
-    constexpr std::int64_t lines = 8, bins = samples / 2;
-    const lux::Scan scan = lux::Scan::create(samples, lines, 1, "f32", {plain_recipe, "recipe.levels=fixed"});
-    std::vector<double> found_bins, levels;
-    const std::vector<double> without(samples, 2000);
-    for (int step = 1; step <= 4; ++step) {
-        std::vector<float> spectra;
-        std::uint32_t random = 1;
-        const double amplitude = 900 * std::pow(10, -0.1 * step), bin = 80.0 * step;
-        for (std::int64_t i = 0; i < lines * samples; ++i) {
-            random = random * 1664525u + 1013904223u;
-            const double phase = 2 * std::numbers::pi * bin * static_cast<double>(i % samples) / samples;
-            spectra.push_back(static_cast<float>(2000 + amplitude * std::cos(phase) + (random >> 27)));
-        }
-        auto block = lux::make<echolux_block>();
-        block.data = spectra.data();
-        block.bytes = static_cast<std::int64_t>(spectra.size() * sizeof(float));
-        block.b_scans = 1;
-        const echolux_mirror_reading reading = scan.mirror(block, without);
-        EXPECT_NEAR(reading.bin, bin, 0.6);
-        EXPECT_EQ(reading.lines, lines);
-        EXPECT_EQ(reading.bins, bins);
-        EXPECT_GT(reading.snr_db, 20);
-        found_bins.push_back(reading.bin);
-        levels.push_back(reading.level_db);
-        EXPECT_EQ(status_of([&] { scan.mirror(block, without, 5, 5); }), ECHOLUX_BAD_ARGUMENT);
-        EXPECT_EQ(status_of([&] { scan.mirror(block, std::vector<double>(3)); }), ECHOLUX_BAD_ARGUMENT);
-    }
-    EXPECT_NEAR(levels[0] - levels[3], 6, 0.3);
-    auto fit = lux::make<echolux_roll_off>();
-    lux::checked([&](auto* e) { return echolux_fit_roll_off(found_bins.data(), levels.data(), 4, bins, &fit, e); });
-    EXPECT_GT(fit.six_db_bin, 200);
-    EXPECT_LT(fit.six_db_bin, 400);
-    EXPECT_GT(fit.at_zero_db, levels[1]);
-    EXPECT_EQ(echolux_fit_roll_off(found_bins.data(), levels.data(), 1, bins, &fit, nullptr), ECHOLUX_BAD_SETTING);
-    EXPECT_EQ(echolux_fit_roll_off(found_bins.data(), levels.data(), 4, 0, &fit, nullptr), ECHOLUX_BAD_ARGUMENT);
 }
 
 }  // namespace

@@ -91,6 +91,14 @@ inline std::string scan_in(const std::filesystem::path& folder, const Size& size
     return (folder / "scan.toml").string();
 }
 
+// A test with one volume of the usual size.
+class FringesTest : public ::testing::Test {
+  protected:
+    const Size size_;
+    const std::vector<std::uint16_t> spectra_ = fringes();
+    const echolux_block whole_ = block_of(spectra_, size_, 0, size_.b_scans);
+};
+
 // Returns the status with which a call of the C++ interface throws, or ECHOLUX_OK.
 template <class Call>
 echolux_status status_of(const Call& call) {

@@ -12,7 +12,10 @@
 namespace echolux::test {
 namespace {
 
-TEST(LibraryReconstructor, ReportsGridAndDevice) {
+class LibraryReconstructor : public FringesTest {};
+class LibraryReconstruct : public FringesTest {};
+
+TEST_F(LibraryReconstructor, ReportsGridAndDevice) {
     lux::Scan scan = described();
     scan.settings().set("recipe.voxel", "u16");
     auto device = lux::make<echolux_device>();
@@ -27,48 +30,12 @@ TEST(LibraryReconstructor, ReportsGridAndDevice) {
     EXPECT_EQ(work.device().substr(0, 5), "cpu (");
 }
 
-TEST(LibraryReconstructor, FillsMemoryWithStrides) {
-    const Size size;
-    const auto spectra = fringes(size);
-    const lux::Scan scan = described(size);
-    const std::vector<float> packed = reconstructed(scan, spectra, size, 6);
-    lux::Reconstructor work(scan);
-    constexpr std::int64_t a_floats = 140, b_floats = 13 * 140;
-    std::vector<float> spread(6 * b_floats, -1);
-    echolux_place place = place_in(spread);
-    place.a_scan_bytes = a_floats * 4;
-    place.b_scan_bytes = b_floats * 4;
-    work.wait(work.submit(block_of(spectra, size, 0, 6), place));
-    for (std::int64_t b = 0; b < 6; ++b) {
-        for (std::int64_t a = 0; a < 12; ++a) {
-            const float* line = spread.data() + b * b_floats + a * a_floats;
-            EXPECT_TRUE(std::equal(line, line + 128, packed.data() + (b * 12 + a) * 128));
-            EXPECT_EQ(line[128], -1) << "gaps stay";
-        }
-    }
-}
-
-TEST(LibraryReconstructor, WritesPartsToGivenPlaces) {
-    const Size size;
-    const auto spectra = fringes(size);
-    const lux::Scan scan = described(size);
-    const std::vector<float> whole = reconstructed(scan, spectra, size, 6);
-    lux::Reconstructor work(scan);
-    std::vector<float> part(2 * 12 * 128);
-    echolux_place place = place_in(part);
-    place.first_b_scan = 3;
-    work.wait(work.submit(block_of(spectra, size, 3, 2), place));
-    EXPECT_TRUE(std::equal(part.begin(), part.end(), whole.begin() + 3 * 12 * 128));
-}
-
-TEST(LibraryReconstructor, HeadersBetweenBScansAreSkipped) {
-    const Size size;
-    const auto spectra = fringes(size);
-    const lux::Scan scan = described(size);
+TEST_F(LibraryReconstructor, HeadersBetweenBScansAreSkipped) {
+    const lux::Scan scan = described(size_);
     constexpr std::size_t header = 100, b_scan = 12 * 512;
     std::vector<std::byte> framed(6 * (header + b_scan), std::byte{0xFF});
     for (std::size_t b = 0; b < 6; ++b) {
-        std::memcpy(framed.data() + b * (header + b_scan) + header, spectra.data() + b * b_scan / 2, b_scan);
+        std::memcpy(framed.data() + b * (header + b_scan) + header, spectra_.data() + b * b_scan / 2, b_scan);
     }
     auto block = lux::make<echolux_block>();
     block.data = framed.data();
@@ -79,60 +46,30 @@ TEST(LibraryReconstructor, HeadersBetweenBScansAreSkipped) {
     lux::Reconstructor work(scan);
     std::vector<float> voxels(6 * 12 * 128);
     work.wait(work.submit(block, place_in(voxels)));
-    EXPECT_EQ(voxels, reconstructed(scan, spectra, size, 6));
+    EXPECT_EQ(voxels, reconstructed(scan, spectra_, size_, 6));
 }
 
-TEST(LibraryReconstructor, TwoRunOnTwoThreads) {
-    const Size size;
-    const auto spectra = fringes(size);
-    const lux::Scan one = described(size);
-    lux::Scan other = described(size);
+TEST_F(LibraryReconstructor, TwoRunOnTwoThreads) {
+    const lux::Scan one = described(size_);
+    lux::Scan other = described(size_);
     other.settings().set("recipe.window", "rect");
-    const std::vector<float> of_one = reconstructed(one, spectra, size, 2),
-                             of_other = reconstructed(other, spectra, size, 3);
+    const std::vector<float> of_one = reconstructed(one, spectra_, size_, 2),
+                             of_other = reconstructed(other, spectra_, size_, 3);
     ASSERT_NE(of_one, of_other);
     const auto works = [&](const lux::Scan& scan, const std::vector<float>& expected) {
-        for (int i = 0; i < 5; ++i) EXPECT_EQ(reconstructed(scan, spectra, size, 2), expected);
+        for (int i = 0; i < 5; ++i) EXPECT_EQ(reconstructed(scan, spectra_, size_, 2), expected);
     };
     std::thread beside([&] { works(other, of_other); });
     works(one, of_one);
     beside.join();
 }
 
-TEST(LibraryReconstructor, ComputesFlowOfRepeats) {
-    const Size size{.b_scans = 12};
-    auto settings = fixed_levels;
-    settings.insert(settings.end(), {"scan.b_repeats=2", "flow.method=speckle_variance", "recipe.average=magnitude",
-                                     "recipe.noise_floor_db=20"});
-    const lux::Scan scan = lux::Scan::create(256, 12, 6, "u16", settings);
-    lux::Reconstructor work(scan);
-    auto structure = lux::make<echolux_grid>(), flow = lux::make<echolux_grid>();
-    lux::checked([&](auto* e) { return echolux_reconstructor_grid(work.get(), &structure, &flow, e); });
-    ASSERT_GT(flow.bytes, 0);
-    std::vector<std::byte> voxels(index(structure.bytes)), flowing(index(flow.bytes));
-    const echolux_place flow_target = place_in(flowing);
-    const auto spectra = fringes(size);
-    auto block = lux::make<echolux_block>();
-    block.data = spectra.data();
-    block.bytes = static_cast<std::int64_t>(spectra.size() * 2);
-    block.b_scans = 6;
-    work.wait(work.submit(block, place_in(voxels), &flow_target));
-    EXPECT_TRUE(std::ranges::any_of(flowing, [](std::byte b) { return b != std::byte{0}; }));
-    lux::Reconstructor without(described());
-    std::vector<float> floats(6 * 12 * 128);
-    const auto of_six = fringes();
-    EXPECT_EQ(status_of([&] { without.submit(block_of(of_six, {}, 0, 6), place_in(floats), &flow_target); }),
-              ECHOLUX_BAD_SETTING);
-}
-
-class LibraryReconstructorCalls : public ::testing::Test {
+class LibraryReconstructorCalls : public FringesTest {
   protected:
-    Size size_;
-    std::vector<std::uint16_t> spectra_ = fringes(size_);
     lux::Scan scan_ = described(size_);
     lux::Reconstructor work_{scan_};
     std::vector<float> voxels_ = std::vector<float>(6 * 12 * 128);
-    echolux_block block_ = block_of(spectra_, size_, 0, 6);
+    echolux_block block_ = whole_;
     echolux_place place_ = place_in(voxels_);
 
     echolux_status submitted() {
@@ -143,7 +80,7 @@ class LibraryReconstructorCalls : public ::testing::Test {
 TEST_F(LibraryReconstructorCalls, RejectsBlockOfOtherPlan) {
     ASSERT_EQ(submitted(), ECHOLUX_OK);
     const auto wrong = [&](const auto& change) {
-        block_ = block_of(spectra_, size_, 0, 6);
+        block_ = whole_;
         change(block_);
         const echolux_status status = submitted();
         EXPECT_TRUE(status == ECHOLUX_BAD_SETTING || status == ECHOLUX_BAD_ARGUMENT) << status;
@@ -220,7 +157,7 @@ TEST_F(LibraryReconstructorCalls, UnknownCompletionsAreDone) {
     EXPECT_EQ(status_of([&] { work_.prime(block_); }), ECHOLUX_OK);
 }
 
-TEST(LibraryReconstructor, RejectsInvalidDevices) {
+TEST_F(LibraryReconstructor, RejectsInvalidDevices) {
     const lux::Scan scan = described();
     const auto wrong = [&](const auto& change) {
         auto device = lux::make<echolux_device>();
@@ -237,18 +174,15 @@ TEST(LibraryReconstructor, RejectsInvalidDevices) {
     EXPECT_EQ(status_of([&] { lux::Reconstructor work(scan, lux::make<echolux_device>(), -1); }), ECHOLUX_BAD_ARGUMENT);
 }
 
-TEST(LibraryReconstructor, RequiresMeasuredNoiseFloor) {
-    const Size size;
-    const auto spectra = fringes(size);
-    lux::Scan scan = described(size, {plain_recipe});
+TEST_F(LibraryReconstructor, RequiresMeasuredNoiseFloor) {
+    lux::Scan scan = described(size_, {plain_recipe});
     EXPECT_EQ(status_of([&] { lux::Reconstructor work(scan); }), ECHOLUX_BAD_SETTING);
-    scan.settings().set("recipe.noise_floor_db", scan.noise_floor_db(block_of(spectra, size, 0, 6)));
+    scan.settings().set("recipe.noise_floor_db", scan.noise_floor_db(whole_));
     EXPECT_EQ(status_of([&] { lux::Reconstructor work(scan); }), ECHOLUX_OK);
 }
 
-TEST(LibraryReconstruct, EqualsBlockwiseReconstruction) {
+TEST_F(LibraryReconstruct, EqualsBlockwiseReconstruction) {
     const TemporaryFolder folder;
-    const Size size;
     const lux::Scan scan = lux::Scan::open(scan_in(folder.path()), fixed_levels);
     std::int64_t most = 0;
     const lux::Volumes made = lux::reconstruct(scan, lux::make<echolux_device>(), lux::make<echolux_part>(),
@@ -257,14 +191,14 @@ TEST(LibraryReconstruct, EqualsBlockwiseReconstruction) {
                                                    return true;
                                                });
     const auto voxels = made.structure.voxels<float>();
-    const std::vector<float> expected = reconstructed(described(size), fringes(size), size, 2);
+    const std::vector<float> expected = reconstructed(described(size_), fringes(size_), size_, 2);
     EXPECT_EQ(std::vector<float>(voxels.begin(), voxels.end()), expected);
     EXPECT_EQ(most, 72);
     EXPECT_FALSE(made.flow.has_value());
     EXPECT_NE(made.structure.provenance().find("recipe.levels"), std::string::npos);
 }
 
-TEST(LibraryReconstruct, BlocksHaveProvenanceOfWholeScan) {
+TEST_F(LibraryReconstruct, BlocksHaveProvenanceOfWholeScan) {
     const TemporaryFolder folder;
     lux::Scan scan = lux::Scan::open(scan_in(folder.path()));
     std::string whole = lux::reconstruct(scan).structure.provenance();
@@ -276,7 +210,7 @@ TEST(LibraryReconstruct, BlocksHaveProvenanceOfWholeScan) {
     EXPECT_NE(lux::Reconstructor(scan).provenance().find("stages = voxels\n"), std::string::npos);
 }
 
-TEST(LibraryReconstruct, ReconstructsPartAndLaterVolume) {
+TEST_F(LibraryReconstruct, ReconstructsPartAndLaterVolume) {
     const TemporaryFolder folder;
     const Size size{.volumes = 2};
     const lux::Scan scan = lux::Scan::open(scan_in(folder.path(), size), fixed_levels);

@@ -54,14 +54,6 @@ TEST_F(LibraryRender, DrawsVolume) {
     EXPECT_EQ(renderer_->render(cube(), *view_).rgba, picture.rgba) << "the same call, the same picture";
 }
 
-TEST_F(LibraryRender, FollowsView) {
-    const auto before = renderer_->render(cube(), *view_).rgba;
-    view_->settings().set("view.mode", "mip");
-    EXPECT_NE(renderer_->render(cube(), *view_).rgba, before);
-    EXPECT_EQ(status_of([&] { view_->settings().set("view.mode", "mipp"); }), ECHOLUX_BAD_SETTING);
-    EXPECT_EQ(view_->settings().text("view.mode"), "mip");
-}
-
 TEST_F(LibraryRender, WrongCallsAreRefused) {
     const lux::Volume volume = cube();
     std::vector<std::uint8_t> pixels(64 * 48 * 4);

@@ -1,4 +1,5 @@
-// Simulated scans in memory: the spectra and the truth that `echolux simulate` writes to files.
+// Simulated scans in memory (the spectra and the truth that `echolux simulate` writes to files), and validation as a
+// report.
 #include <cmath>
 #include <cstring>
 #include <fstream>
@@ -14,29 +15,6 @@ const lux::Assignments small{"simulation.samples=256",       "simulation.a_scans
                              "simulation.b_scans=4",         "simulation.b_repeats=2",
                              "simulation.flyback_lines=3",   "simulation.flyback_frames=1",
                              "simulation.bidirectional=true"};
-
-std::vector<std::byte> recorded(lux::Simulation& simulation, std::int64_t first, std::int64_t b_scans) {
-    std::vector<std::byte> spectra(index(b_scans * simulation.scan().shape().b_scan_bytes));
-    simulation.record(0, first, b_scans, spectra);
-    return spectra;
-}
-
-TEST(LibrarySimulation, RecordsSameDataAsFiles) {
-    const TemporaryFolder folder;
-    const std::string file = (folder.path() / "scan.toml").string();
-    lux::Simulation simulation("vessel", small);
-    simulation.write(file);
-    const lux::Scan scan = lux::Scan::open(file);
-    std::vector<std::byte> of_file(index(4 * scan.shape().b_scan_bytes));
-    scan.read(0, 0, 4, of_file);
-    EXPECT_EQ(recorded(simulation, 0, 4), of_file);
-    std::vector<std::byte> part(of_file.begin() + static_cast<std::ptrdiff_t>(2 * scan.shape().b_scan_bytes),
-                                of_file.end());
-    EXPECT_EQ(recorded(simulation, 2, 2), part);
-    for (const char* name : {"background", "dark", "wavelengths_nm"}) {
-        EXPECT_EQ(simulation.scan().calibration(name), scan.calibration(name)) << name;
-    }
-}
 
 TEST(LibrarySimulation, ReturnsSameTruthAsFiles) {
     const TemporaryFolder folder;
@@ -74,6 +52,30 @@ TEST(LibrarySimulation, RejectsInvalidSettings) {
     EXPECT_EQ(status_of([&] { simulation.truth("nothing"); }), ECHOLUX_BAD_SETTING);
     EXPECT_EQ(status_of([&] { simulation.truth("labels", few); }), ECHOLUX_BAD_ARGUMENT);
     EXPECT_EQ(status_of([&] { simulation.write("/proc/nowhere/scan.toml"); }), ECHOLUX_OUTPUT);
+}
+
+TEST(LibraryValidation, SlowReportsEveryCheck) {
+    auto device = lux::make<echolux_device>();
+    device.kind = ECHOLUX_DEVICE_CPU;
+    int told = 0;
+    const lux::Validation validation(device, true, [&](const std::string&, std::int64_t, std::int64_t) {
+        ++told;
+        return true;
+    });
+    EXPECT_GT(told, 5);
+    const auto checks = validation.checks();
+    ASSERT_GT(checks.size(), 20u);
+    for (const echolux_check& check : checks) {
+        EXPECT_TRUE(check.passed) << check.topic << ": " << check.what << " is " << check.found;
+        if (check.bound == ECHOLUX_NEAR) {
+            EXPECT_LE(std::abs(check.found - check.expected), check.limit) << check.what;
+        }
+    }
+    EXPECT_NE(validation.report().find("| passed |"), std::string::npos);
+    EXPECT_EQ(status_of([&] {
+                  lux::Validation(device, true, [](const std::string&, std::int64_t, std::int64_t) { return false; });
+              }),
+              ECHOLUX_CANCELLED);
 }
 
 }  // namespace

@@ -125,14 +125,6 @@ TEST(LibraryVolume, ConvertsVoxelTypes) {
     EXPECT_EQ(status_of([] { ramp().velocities(); }), ECHOLUX_BAD_SETTING);
 }
 
-TEST(LibraryVolume, FloatsNeedNoRange) {
-    const auto plain = ramp().converted(ECHOLUX_F32, 0, 0);
-    for (const auto& [low, high] : {std::pair(0.0, 1.0), std::pair(std::numeric_limits<double>::quiet_NaN(), 1.0)}) {
-        const auto same = ramp().converted(ECHOLUX_F32, low, high);
-        EXPECT_TRUE(std::ranges::equal(same.voxels<float>(), plain.voxels<float>()));
-    }
-}
-
 TEST(LibraryVolume, ComplexVoxelsHaveNoFlow) {
     echolux_grid grid = ramp_grid();
     grid.voxel = ECHOLUX_COMPLEX64;
