@@ -83,29 +83,32 @@ class Ends(unittest.TestCase):
                                  text=True, timeout=30)
             self.assertEqual((run.returncode, run.stdout, run.stderr), (0, output, ""))
 
-    def test_exits_with_running_sources(self):
-        for lossless in (False, True):
-            self.ends_well(f"session = ox.live(endless(), lossless={lossless}, recipe=fixed)", "session.next(3)", tries=2)
+    EXITS = {
+        "running sources": [["session = ox.live(endless(), lossless=False, recipe=fixed)", "session.next(3)"],
+                            ["session = ox.live(endless(), lossless=True, recipe=fixed)", "session.next(3)"]],
+        "a waiting source": [["def waits():", "    yield ones", "    threading.Event().wait()", "session = ox.live(waits(), recipe=fixed)",
+                              "session.next(3)"]],
+        "the source of a dropped session": [["session = ox.live(endless(), lossless=True, recipe=fixed)", "session.next(3)", "del session"]],
+        "threads that read volumes": [["def take():", "    for volume in ox.live('sim:vessel', simulation=small): begun.release()",
+                                       "daemon(take)", "wait_for(5)"]],
+        "threads that reconstruct": [["make = ox.Reconstructor(samples=256, a_scans=16, b_scans=4, recipe=fixed)", "def work():",
+                                      "    while True: make(ones); begun.release()", "for _ in range(4): daemon(work)", "wait_for(40)"]],
+        "threads in long calls": [["slow = ox.simulate('mirror', samples=1024, a_scans=256, b_scans=64)",
+                                   "for _ in range(2): daemon(lambda: slow.spectra(progress=lambda *now: begun.release()))", "wait_for(2)"]],
+        "stages of sessions": [["def stage(array): array += 1; sum(range(10000))", session] for session in (
+            "with ox.live('sim:vessel', simulation=small, stages={'spectra': stage}) as session: session.next(3)",
+            "session = ox.live(endless(), recipe=fixed, stages={'voxels': stage}); session.next(3)")],
+        "stages of threads": [["make = ox.Reconstructor(samples=256, a_scans=16, b_scans=4, recipe=fixed)",
+                               "def stage(array): array += 1; sum(range(10000))", "make._scan.set_stages(stage)",
+                               "make = ox.Reconstructor(make._scan)", "def work():", "    while True: make(ones); begun.release()",
+                               "for _ in range(2): daemon(work)", "wait_for(20)"]],
+    }
 
-    def test_exits_with_waiting_source(self):
-        self.ends_well("def waits():", "    yield ones", "    threading.Event().wait()",
-                       "session = ox.live(waits(), recipe=fixed)", "session.next(3)")
-
-    def test_exits_with_source_of_dropped_session(self):
-        self.ends_well("session = ox.live(endless(), lossless=True, recipe=fixed)", "session.next(3)", "del session")
-
-    def test_exits_with_threads_reading_volumes(self):
-        self.ends_well("def take():", "    for volume in ox.live('sim:vessel', simulation=small): begun.release()",
-                       "daemon(take)", "wait_for(5)", tries=2)
-
-    def test_exits_with_reconstructing_threads(self):
-        self.ends_well("make = ox.Reconstructor(samples=256, a_scans=16, b_scans=4, recipe=fixed)", "def work():",
-                       "    while True: make(ones); begun.release()", "for _ in range(4): daemon(work)", "wait_for(40)", tries=2)
-
-    def test_exits_with_threads_in_long_calls(self):
-        self.ends_well("slow = ox.simulate('mirror', samples=1024, a_scans=256, b_scans=64)",
-                       "for _ in range(2): daemon(lambda: slow.spectra(progress=lambda *now: begun.release()))",
-                       "wait_for(2)")
+    def test_exits_with_work_in_progress(self):
+        for what, scripts in self.EXITS.items():
+            for script in scripts:
+                with self.subTest(what):
+                    self.ends_well(*script, tries=2)
 
     def test_exits_with_work_of_main_thread(self):
         self.ends_well("import atexit", "done = []", "def last():",
@@ -113,17 +116,6 @@ class Ends(unittest.TestCase):
                        "    os.write(1, str(done).encode())",
                        "atexit.unregister(ox._end); atexit.register(last); atexit.register(ox._end)",
                        "s = ox.live('sim:vessel', simulation=small)", "s.next(3)", output="[(4, 16, 256)]")
-
-    def test_exits_with_stages_of_sessions(self):
-        for session in ("with ox.live('sim:vessel', simulation=small, stages={'spectra': stage}) as session: session.next(3)",
-                        "session = ox.live(endless(), recipe=fixed, stages={'voxels': stage}); session.next(3)"):
-            self.ends_well("def stage(array): array += 1; sum(range(10000))", session, tries=2)
-
-    def test_exits_with_stages_of_threads(self):
-        self.ends_well("make = ox.Reconstructor(samples=256, a_scans=16, b_scans=4, recipe=fixed)",
-                       "def stage(array): array += 1; sum(range(10000))", "make._scan.set_stages(stage)",
-                       "make = ox.Reconstructor(make._scan)", "def work():", "    while True: make(ones); begun.release()",
-                       "for _ in range(2): daemon(work)", "wait_for(20)", tries=2)
 
     def test_children_exit_with_sessions_of_parent(self):
         for end in ("sys.exit()", "del session, make, scan; sys.exit()", "session.__dict__.clear(); sys.exit()"):
