@@ -111,6 +111,9 @@ struct RayMeasure {
     float samples;                  // number of volume samples
     std::array<float, 3> gradient;  // at the hit, along depth, A-scans, B-scans: texture values per smallest voxel edge
     std::array<float, 3> voxel;
+    float velocity;       // of the flow at the hit, in the unit of its colours
+    float is_flow_known;  // 0: no flow, or noise there
+    std::array<float, 2> unused;
 };
 
 // The first visible voxel under a pixel. Triples are along depth, A-scans, B-scans.
@@ -123,6 +126,8 @@ struct Probe {
     bool has_spacing = false;
     std::array<double, 3> normal{};  // unit vector towards lower values; 0 if the gradient is zero
     double distance_um = 0;          // from the eye along the ray, or in voxels
+    std::optional<double> velocity;  // of the flow shown there; std::nullopt: none
+    std::string velocity_unit;       // such as "mm/s"
 };
 
 // Returns the view for a probe's ray: the finest steps, deterministic.

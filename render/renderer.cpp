@@ -660,6 +660,10 @@ std::optional<Probe> Renderer::probe(const View& wanted, std::int64_t x, std::in
         const RayMeasure measure =
             parts_->with_chain(subject, [&](const gpu::Chain& chain) { return parts_->measures(shot, chain).front(); });
         std::optional<Probe> probe = probe_of(measure, view, scene.grid(), x, y);
+        if (probe && scene.flow != nullptr && measure.is_flow_known > 0) {
+            probe->velocity = measure.velocity;
+            probe->velocity_unit = echolux::flow_scale(view, *scene.flow).unit;
+        }
         if (!probe || scene.field == nullptr) return probe;
         for (std::size_t i = 1; i < 3; ++i) probe->index[i] = static_cast<double>(probe->voxel[i]);
         return probe;

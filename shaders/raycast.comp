@@ -62,6 +62,7 @@ void write_measures(ivec2 here, Ray ray, RayResult seen) {
     imageStore(measures, first, vec4(values.x, seen.transmittance, seen.distance, path));
     imageStore(measures, first + ivec2(1, 0), vec4(values.y, samples_taken, slope.xy));
     imageStore(measures, first + ivec2(2, 0), vec4(slope.z, voxel));
+    imageStore(measures, first + ivec2(3, 0), vec4(flow_measured(at), 0.0, 0.0));
 }
 
 void main() {

@@ -32,6 +32,14 @@ Flow flow_at(vec3 at) {
     return Flow(velocity, trust * flow_weight(velocity));
 }
 
+// Returns the velocity at a point, and 1 if it is known there: phasors of noise and missing values are not.
+vec2 flow_measured(vec3 at) {
+    if (flow_kind == flow_off || has_planes) return vec2(0);
+    float velocity = flow_at(at).velocity;
+    bool is_known = !isnan(velocity) && (flow_kind == flow_scalar || length(flow_sampled(at)) >= min_phasor);
+    return is_known ? vec2(velocity, 1.0) : vec2(0);
+}
+
 vec3 flow_colour(float velocity) {
     float level = clamp(0.5 + 0.5 * velocity * frame.flow.per_range, 0.0, 1.0);
     return texelFetch(flow_colours, int(level * float(flow_colour_entries - 1) + 0.5), 0).rgb;

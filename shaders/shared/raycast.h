@@ -178,7 +178,7 @@ struct RaycastFrame {
 };
 
 // Number of pixels (four floats each) that hold the measures of a ray, see render/renderer.h.
-ECHOLUX_CONST measure_pixels = 3;
+ECHOLUX_CONST measure_pixels = 4;
 
 #ifdef __cplusplus
 static_assert(sizeof(RaycastFrame) == 16 * (20 + 2 * box_edges) + sizeof(ModesFrame) + sizeof(LightFrame) +

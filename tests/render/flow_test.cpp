@@ -78,6 +78,25 @@ double across(std::int64_t, std::int64_t a, std::int64_t) {
     return static_cast<double>(a - edge / 2);
 }
 
+// Velocities with their sign in a section, also of phasors; noise has none.
+TEST_F(Flowing, ProbeKnowsVelocity) {
+    set_structure([](auto...) { return 20.0; });
+    view_.show = ViewContent::slice;
+    view_.flow_v_max = 8;
+    const auto probe = [&](std::int64_t x) { return renderer().probe(view_, x, edge / 2); };
+    EXPECT_FALSE(probe(8)->velocity.has_value());
+    set_flow([](std::int64_t, std::int64_t a, std::int64_t) { return a < edge / 2 ? -3.0 : 6.0; });
+    EXPECT_NEAR(probe(8)->velocity.value(), -3, 1e-5);
+    EXPECT_NEAR(probe(24)->velocity.value(), 6, 1e-5);
+    EXPECT_EQ(probe(24)->velocity_unit, "mm/s");
+    set_phasor([](std::int64_t, std::int64_t a, std::int64_t) { return a < edge / 2 ? -0.5 : 1.0; });
+    EXPECT_NEAR(probe(8)->velocity.value(), -0.5 / std::numbers::pi * 8, 0.01);
+    EXPECT_NEAR(probe(24)->velocity.value(), 1.0 / std::numbers::pi * 8, 0.01);
+    EXPECT_EQ(probe(24)->velocity_unit, "mm/s");
+    view_.flow_shown = FlowDisplay::hidden;
+    EXPECT_FALSE(probe(24)->velocity.has_value());
+}
+
 // With an empty structure, only flow is visible: in the colour of its speed, if it is fast enough.
 TEST_F(Flowing, SlowHasExactColoursInEmptyStructureInEveryMode) {
     set_flow(across);
