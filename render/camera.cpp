@@ -257,8 +257,8 @@ struct Facing {
     glm::dvec3 to_eye;
 };
 
-// Returns the plane of the section and the direction from it to the eye.
-Facing facing(const View& view) {
+// Returns the plane of the section and the direction from it to the eye, as seen from the front.
+Facing front_of(const View& view) {
     const double at = view.plane_offset_um;
     if (view.show == ViewContent::en_face || view.plane == SlicePlane::en_face) return {{{1, 0, 0}, at}, {-1, 0, 0}};
     if (view.plane == SlicePlane::b_scan) return {{{0, 0, 1}, at}, {0, 0, -1}};
@@ -266,6 +266,12 @@ Facing facing(const View& view) {
     const std::vector<double>& n = view.plane_normal;
     const Plane plane = planes_of({n[0], n[1], n[2], at}).front();
     return {plane, -plane.normal};
+}
+
+Facing facing(const View& view) {
+    Facing front = front_of(view);
+    if (view.plane_from_behind) front.to_eye = -front.to_eye;
+    return front;
 }
 
 // Points the camera against the plane's normal. The target stays within the plane.

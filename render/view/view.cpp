@@ -452,6 +452,10 @@ const std::vector<Field<Slices>>& describe<Slices>() {
             .only_while("view.show", {"slice"})
             .of_volume(),
         number<Slices>("slab_um", &Slices::slab_um, 0, far, "um", view, "thickness of the section; 0: one sample")
+        flag<Slices>("plane_from_behind", &Slices::plane_from_behind, view,
+                     "show the section from its other side, mirrored; roll_deg rotates it")
+            .only_while("view.show", {"slice", "en-face"})
+            .found_by("flip mirror"),
             .special(0, "one sample")
             .found_by("thickness thick mip"),
     };

@@ -288,6 +288,7 @@ struct Slices {
     SlicePlane plane = SlicePlane::b_scan;
     std::vector<double> plane_normal{1, 0, 0};  // for oblique planes
     double plane_offset_um = 0;                 // along the normal, from the centre
+    bool plane_from_behind = false;             // mirrored; roll_deg rotates the section
     double slab_um = 0;                         // thickness of the section; 0: a single sample
 };
 

@@ -121,6 +121,35 @@ TEST_F(Sliced, UsesColoursOfCurveOnRequest) {
     EXPECT_GT(image.pixels[pixel], image.pixels[pixel + 2] + 30);  // flesh-coloured, not gray
 }
 
+// Linear reflectivities are black on a linear scale: 1 % of the largest value is dark, its fourth root is not.
+TEST_F(Sliced, SectionsOfReflectivityShowFourthRoot) {
+    view_.show = ViewContent::slice;
+    view_.low = 0;
+    view_.high = 1;
+    const auto faint = [](auto...) { return 0.01; };
+    const auto centre = [&] { return int{renderer().render(view_).pixels[index(4 * (16 * 40 + 20))]}; };
+    grid_.quantity = grid_.unit = "";
+    renderer().set_volume(grid_, voxels(grid_, faint).data());
+    EXPECT_LT(centre(), 6);
+    grid_.quantity = "reflectivity";
+    renderer().set_volume(grid_, voxels(grid_, faint).data());
+    EXPECT_NEAR(centre(), 255 * std::pow(0.01, 0.25), 20);
+}
+
+TEST_F(Sliced, SectionFromBehindIsMirrored) {
+    view_.show = ViewContent::slice;
+    view_.slice_colours = SliceColours::gray;
+    const Image front = renderer().render(view_);
+    view_.plane_from_behind = true;
+    const Image behind = renderer().render(view_);
+    view_.plane_from_behind = false;
+    for (std::int64_t x = 4; x < 36; ++x) {
+        const auto at = [&](std::int64_t column) { return index(4 * (16 * 40 + column)); };
+        EXPECT_NEAR(behind.pixels[at(39 - x)], front.pixels[at(x)], 2) << x;
+    }
+    EXPECT_GT(front.pixels[index(4 * (16 * 40 + 34))], front.pixels[index(4 * (16 * 40 + 5))] + 10);
+}
+
 TEST_F(Sliced, ImpossiblePlanesAreRefused) {
     view_.slices.assign(20, 1);
     EXPECT_EQ(refused(), "view.slices");
