@@ -215,7 +215,7 @@ static shared::SlicesFrame slices_frame(const Shot& shot) {
     shared::SlicesFrame frame{};
     std::ranges::fill(frame.plane, no_plane);
     frame.plane_count = static_cast<float>(planes.size());
-    frame.colours = view.slice_colours == SliceColours::curve ? 1.0F : 0.0F;
+    frame.colours = has_gray_slices(view, shot.scene.grid()) ? 0.0F : 1.0F;
     frame.is_clipped = view.slices_cut ? 1.0F : 0.0F;
     for (std::size_t i = 0; i < planes.size(); ++i) frame.plane[i] = glm::vec4(planes[i].in_texture(extent));
     return frame;

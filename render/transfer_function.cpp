@@ -168,6 +168,10 @@ std::array<std::uint8_t, 4> bytes_of(double red, double green, double blue) {
     return {byte_of(red), byte_of(green), byte_of(blue), 255};
 }
 
+bool has_gray_slices(const View& view, const VolumeGrid& grid) {
+    return view.slice_colours == SliceColours::gray && grid.quantity != "reflectivity";
+}
+
 double isovalue_of(const View& view, const TransferFunction& function) {
     return view.isovalue != lowest_value ? view.isovalue : 0.5 * (function.range.low + function.range.high);
 }

@@ -39,6 +39,10 @@ const TransferCurve& curve_of(const View& view, const VolumeGrid& grid);
 // file's curve differs from the volume's.
 TransferFunction transfer_function(const View& view, const VolumeGrid& grid, const ValueRange& percentiles);
 
+// Returns true if slices and sections are gray from low to high. Linear reflectivities would be black on a linear
+// scale, so they have the colours of the curve, by default those of their fourth root.
+bool has_gray_slices(const View& view, const VolumeGrid& grid);
+
 // Returns the value of the isosurface; by default the middle of the range.
 double isovalue_of(const View& view, const TransferFunction& function);
 

@@ -212,14 +212,13 @@ Legend depth_legend(const AnnotationContext& context) {
 }
 
 // Returns true for gray sections: the setting applies to modes that show one value per ray.
-bool is_gray(const View& view) {
-    return view.show != ViewContent::volume && text_of(view.mode).ray == RayKind::value &&
-           view.slice_colours == SliceColours::gray;
+bool is_gray(const View& view, const VolumeGrid& grid) {
+    return view.show != ViewContent::volume && text_of(view.mode).ray == RayKind::value && has_gray_slices(view, grid);
 }
 
 Legend value_legend(const AnnotationContext& context) {
     const auto [low, high] = context.function.range;
-    const auto colour = [&context, gray = is_gray(context.view)](double part) {
+    const auto colour = [&context, gray = is_gray(context.view, context.grid)](double part) {
         if (gray) return glm::vec3(static_cast<float>(1 - part));
         const TransferNode node = context.function.at(1 - part);
         return glm::vec3(node.red, node.green, node.blue);

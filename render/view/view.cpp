@@ -436,7 +436,8 @@ const std::vector<Field<Slices>>& describe<Slices>() {
         number<Slices>("planes_opacity", &Slices::planes_opacity, 0, 1, "", view,
                        "opacity of B-scans shown as planes in space (protocols cross and four_slices)"),
         choice<Slices>("slice_colours", &Slices::slice_colours, {"gray", "curve"}, view,
-                       "colours of slices, planes and sections: gray from low to high, or those of the volume"),
+                       "colours of slices, planes and sections: gray from low to high, or those of the volume; linear "
+                       "reflectivities always have those of the volume"),
         choice<Slices>("show", &Slices::show, {"volume", "slice", "en-face"}, view,
                        "volume: 3-D rendering; slice: a section or slab; en-face: projection between top and bottom. "
                        "Sections show the mean if mode is composite"),
@@ -451,11 +452,11 @@ const std::vector<Field<Slices>>& describe<Slices>() {
                        "position of the section along its normal, from the centre of the volume")
             .only_while("view.show", {"slice"})
             .of_volume(),
-        number<Slices>("slab_um", &Slices::slab_um, 0, far, "um", view, "thickness of the section; 0: one sample")
         flag<Slices>("plane_from_behind", &Slices::plane_from_behind, view,
                      "show the section from its other side, mirrored; roll_deg rotates it")
             .only_while("view.show", {"slice", "en-face"})
             .found_by("flip mirror"),
+        number<Slices>("slab_um", &Slices::slab_um, 0, far, "um", view, "thickness of the section; 0: one sample")
             .special(0, "one sample")
             .found_by("thickness thick mip"),
     };
