@@ -218,6 +218,12 @@ const std::vector<Field<WindowSettings>>& describe<WindowSettings>() {
              "sections and leaves the volume as it is")
             .in("Slices")
             .found_by("brightness contrast window level"),
+        choice("section_convention", &S::section_convention, {"radiological", "neurological"}, view,
+               "sides in axial and coronal sections of medical volumes; radiological: the patient's right is on the "
+               "left; neurological: on the right")
+            .in("Slices")
+            .called("sides of patient")
+            .found_by("left right flip mirror orientation medical"),
         number("section_low", &S::section_low, -1e12, 1e12, "value", view,
                "value shown black in sections that have their own range")
             .special(-1e12, "auto")

@@ -110,6 +110,11 @@ class UndoHistory {
 // Panes shown beside the volume.
 enum class PaneLayout { volume, volume_and_sections, sections, alignment };
 
+// Sides of sections of medical volumes. Radiological: the patient's right is on the left of axial and coronal sections,
+// as seen from the feet and from the front. Neurological: on the right. In both, the front is at the top of axial and
+// on the left of sagittal sections, and the head is at the top of the others.
+enum class SectionConvention { radiological, neurological };
+
 struct WindowSettings {
     double scale = 0;  // of text and controls; 0: as reported by the screen
     std::int64_t width = 1280, height = 800;
@@ -119,10 +124,11 @@ struct WindowSettings {
     std::vector<double> pane_split{0.62, 0.5};   // share of the volume's width; of the upper section's height
     std::string open_panels = "source,processing,flow,layers,view,transfer,time";  // expanded panels
     bool cross_hair = true;
-    bool light_handles = true;                        // in the volume pane, if lights have a direction
-    bool time_line = false;                           // of key frames, below the panes
-    std::string key_frames;                           // its key frames, in the file format: see key_frame_file.h
-    bool link_levels = false;                         // same value range for sections and volume
+    bool light_handles = true;  // in the volume pane, if lights have a direction
+    bool time_line = false;     // of key frames, below the panes
+    std::string key_frames;     // its key frames, in the file format: see key_frame_file.h
+    bool link_levels = false;   // same value range for sections and volume
+    SectionConvention section_convention = SectionConvention::radiological;  // of medical volumes
     double section_low = -1e12, section_high = 1e12;  // of sections alone; beyond all values: derived from the volume
     bool mouse_slicer = true;                         // true: navigation as in 3D Slicer; false: as in ParaView
     std::string record_folder;                        // empty: the user's folders for videos, pictures and documents

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <glm/geometric.hpp>
+#include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -83,6 +85,39 @@ void keep_measurements(View& pane, const PaneRequest& wanted, bool projects) {
     }
 }
 
+// Orientation of a section that puts the patient's sides where the convention wants them. std::nullopt without a known
+// orientation.
+std::optional<Orientation> upright_section(PaneKind section, const std::string& letters, SectionConvention convention) {
+    if (letters.size() != 3) return {};
+    const int across = axis_across(section);
+    const auto along = [&](char side) -> std::optional<glm::dvec3> {
+        for (int axis = 0; axis < 3; ++axis) {
+            const char letter = letters[index(axis)];
+            const bool is_there = letter == side, is_opposite = opposite_side(letter) == std::string(1, side);
+            if (axis == across || (!is_there && !is_opposite)) continue;
+            glm::dvec3 unit(0);
+            unit[axis] = is_there ? 1 : -1;
+            return unit;
+        }
+        return {};
+    };
+    const std::string_view plane = medical_name(letters[index(across)]);
+    const char left_or_right = convention == SectionConvention::radiological ? 'L' : 'R';
+    const auto right = along(plane == "Sagittal" ? 'P' : left_or_right), down = along(plane == "Axial" ? 'P' : 'I');
+    if (!right || !down) return {};
+    return Orientation{*right, -*down, glm::cross(*right, *down)};
+}
+
+// Turns the section by its camera: from the front or from behind, and rolled.
+void turn_upright(View& pane, const PaneRequest& wanted) {
+    const auto upright = upright_section(wanted.kind, wanted.orientation, wanted.convention);
+    if (!upright) return;
+    const glm::dvec3& eye = upright->towards;
+    const double in_front = wanted.kind == PaneKind::side ? eye.y : wanted.kind == PaneKind::en_face ? -eye.x : -eye.z;
+    pane.plane_from_behind = in_front < 0;
+    pane.roll_deg = angles_of(*upright, 0).roll_deg;
+}
+
 struct Projected {
     Camera camera;
     glm::dvec2 middle;
@@ -125,6 +160,8 @@ View pane_view(const View& view, const PaneRequest& wanted) {
     static_cast<Pose&>(pane) = Pose{};
     pane.zoom = wanted.look.zoom * margin;
     pane.target_um.assign(wanted.look.centre_um.begin(), wanted.look.centre_um.end());
+    pane.plane_from_behind = false;
+    turn_upright(pane, wanted);
     pane.slices.clear();
     pane.ambient_occlusion = 0;
     pane.shadows = 0;

@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 
+#include "app/settings/settings_book.h"
 #include "compute/plan/describe.h"
 #include "compute/types.h"
 #include "render/view/view.h"
@@ -37,6 +38,8 @@ struct PaneRequest {
     std::optional<ValueRange> levels = {};  // value range of sections, if separate
     double moment_s = 0;                    // time of the volume shown, for streaks
     const VolumeGrid* grid = nullptr;       // nullptr: sections show no measurements
+    std::string orientation = {};           // of ViewSource::orientation(); empty: as recorded, depth down
+    SectionConvention convention = SectionConvention::radiological;
 };
 
 // `view` contains the user's settings. Its size, and the camera of sections, are replaced by the pane's. If heights are

@@ -1,11 +1,16 @@
 // Positions in panes, compared with the orientation of files and pictures: depth down, A-scans to the right, B-scans up
 // in the en face view.
 #include "app/viewer/pane_view.h"
+#include "compute/indexing.h"
 #include "compute/plan/describe.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <glm/geometric.hpp>
+#include <string>
 
 namespace echolux {
 namespace {
@@ -57,6 +62,37 @@ TEST(PaneView, DirectionsMatchFiles) {
     EXPECT_GT(step(PaneKind::side, 1, 0).z, 0);
     EXPECT_GT(step(PaneKind::side, 0, 1).x, 0);
     EXPECT_NEAR(step(PaneKind::b_scan, 1, 0).z, 0, 1e-9);
+}
+
+// All 48 orientations that a file can have. Also compares positions, which the camera of the picture determines.
+TEST(PaneView, MedicalSectionsFollowConvention) {
+    std::array<std::array<char, 2>, 3> sides{{{'L', 'R'}, {'A', 'P'}, {'I', 'S'}}};
+    std::ranges::sort(sides);
+    int count = 0;
+    do {
+        for (const std::size_t signs : {0u, 1u, 2u, 3u, 4u, 5u, 6u, 7u}) {
+            const std::string letters{sides[0][signs & 1], sides[1][signs >> 1 & 1], sides[2][signs >> 2]};
+            SCOPED_TRACE(letters);
+            for (const PaneKind kind : sections) {
+                for (const auto convention : {SectionConvention::radiological, SectionConvention::neurological}) {
+                    PaneRequest wanted{kind, 400, 300, {12, -35, 48}, {}, 10, 13};
+                    wanted.orientation = letters;
+                    wanted.convention = convention;
+                    const View pane = pane_view(View{}, wanted);
+                    const SideLetters shown = letters_of(pane, grid_of(), letters);
+                    const std::string plane = medical_name(letters[index(axis_across(kind))]);
+                    const std::string of_patient = convention == SectionConvention::radiological ? "R" : "L";
+                    EXPECT_EQ(shown.left, plane == "Sagittal" ? "A" : of_patient) << plane;
+                    EXPECT_EQ(shown.top, plane == "Axial" ? "A" : "S") << plane;
+                    const glm::dvec2 pixel(123.5, 77);
+                    const glm::dvec2 back = pixel_of(pane, grid_of(), place_at(pane, grid_of(), pixel));
+                    EXPECT_NEAR(glm::distance(back, pixel), 0, 1e-6);
+                    ++count;
+                }
+            }
+        }
+    } while (std::ranges::next_permutation(sides).found);
+    EXPECT_EQ(count, 48 * 3 * 2);
 }
 
 // 600 x 400 um in 400 x 300 pixels: fills the width of the picture except for a margin of 3 %.

@@ -95,6 +95,8 @@ void Panes::draw(const PanelContext& context, const Region& centre) {
     // Another document: also if it has the same address as the previous one.
     if (&view_source != shown_ || life_.lock() != view_source.life().lock()) {
         forget_pictures();
+    wanted.orientation = context.work.viewer().view_source()->orientation();
+    wanted.convention = settings.section_convention;
         show_whole_sections();
         context.state.measure.forget();
         shown_ = &view_source;
@@ -404,11 +406,15 @@ void draw_cross_hair(const Style& style, const View& view, const VolumeGrid& gri
         }
         return;
     }
-    const ImVec2 middle = on_screen(pixel_of(view, grid, at), place);
-    const PaneKind across_lines = kind == PaneKind::side ? PaneKind::b_scan : PaneKind::side;
-    const PaneKind along_lines = kind == PaneKind::en_face ? PaneKind::b_scan : PaneKind::en_face;
-    draw_section_line(style, middle, true, place, shade(colour_of(across_lines), 0.7f));
-    draw_section_line(style, middle, false, place, shade(colour_of(along_lines), 0.7f));
+    // The line of another section is perpendicular to the axis across that section.
+    const glm::dvec2 pixel = pixel_of(view, grid, at);
+    for (const PaneKind section : {PaneKind::b_scan, PaneKind::en_face, PaneKind::side}) {
+        if (section == kind) continue;
+        glm::dvec3 further = at;
+        further[axis_across(section)] += volume_extent(grid)[axis_across(section)];
+        const glm::dvec2 by = glm::abs(pixel_of(view, grid, further) - pixel);
+        draw_section_line(style, on_screen(pixel, place), by.x > by.y, place, shade(colour_of(section), 0.7f));
+    }
 }
 
 // Draws the current measurement, probes and the profile line: those within the section, or all in the volume. Completed
