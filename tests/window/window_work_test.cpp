@@ -365,3 +365,5 @@ TEST(PaneLetters, ShowOrientationOfPatient) {
 
 }  // namespace
 }  // namespace echolux::test
+    EXPECT_EQ(title_of(PaneKind::b_scan, grid, {0, 0, -1e9}).index, "1 / 30");
+    EXPECT_EQ(title_of(PaneKind::b_scan, grid, {0, 0, 1e9}).index, "30 / 30");

@@ -381,7 +381,7 @@ PaneTitle title_of(PaneKind kind, const VolumeGrid& grid, const std::array<doubl
     const std::array<std::int64_t, 3> sizes{grid.depth, grid.a_scans, grid.b_scans};
     const std::int64_t index = voxel_index(cross[i], grid, axis);
     const char* names[] = {"En face", "Side", "B-scan"};
-    PaneTitle title{names[i], fmt::format("{} / {}", index, sizes[i] - 1), ""};
+    PaneTitle title{names[i], fmt::format("{} / {}", index + 1, sizes[i]), ""};
     if (orientation.size() == 3) title.name = medical_name(orientation[i]);
     if (grid.spacing_um[i] > 0) {
         const double first = axis == 0 ? grid.first_depth_um : 0;
@@ -705,7 +705,8 @@ bool is_measuring(const PanelContext& context) {
     return context.state.measure.kind() != MeasureTool::Kind::none;
 }
 
-// Parts of the read-out, which are not broken in a narrow pane. Positions have a common unit.
+// Parts of the read-out, which are not broken in a narrow pane. Positions have a common unit. Voxels count from 1, like
+// the slices in titles.
 std::vector<std::string> read_out(const Probe& probe) {
     const std::string unit = short_unit(probe.unit);
     std::vector<std::string> parts{short_number(probe.value) + (unit.empty() ? "" : " " + unit)};
@@ -715,7 +716,7 @@ std::vector<std::string> read_out(const Probe& probe) {
         parts.push_back("A " + place.numbers[1]);
         parts.push_back("B " + place.numbers[2] + " " + place.unit);
     }
-    parts.push_back(fmt::format("voxel {}, {}, {}", probe.voxel[0], probe.voxel[1], probe.voxel[2]));
+    parts.push_back(fmt::format("voxel {}, {}, {}", probe.voxel[0] + 1, probe.voxel[1] + 1, probe.voxel[2] + 1));
     return parts;
 }
 

@@ -166,7 +166,7 @@ class Panes {
 // Title of a pane.
 struct PaneTitle {
     std::string name;    // such as "B-scan"
-    std::string index;   // such as "128 / 255"; empty for the volume
+    std::string index;   // counted from 1, such as "129 / 256"; empty for the volume
     std::string length;  // such as "1.28 mm"; empty if unknown
 };
 // `orientation` is that of ViewSource::orientation(). Sections of medical volumes are called axial, coronal and
