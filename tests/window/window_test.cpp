@@ -173,6 +173,16 @@ TEST_F(WindowTest, DoubleClickMaximizesPaneAndEscRestoresOthers) {
 }
 
 TEST_F(WindowTest, PaletteRunsTypedAction) {
+TEST_F(WindowTest, DoubleClickKeepsCrossHair) {
+    open_window();
+    open_ball();
+    const std::array<double, 3> before = cross();
+    const Pixel middle = middle_of(PaneKind::b_scan);
+    double_click({middle.x + 30, middle.y + 20});
+    EXPECT_FALSE(window().place_of(PaneKind::volume).has_value());
+    EXPECT_EQ(cross(), before);
+}
+
     open_window();
     open_ball();
     ASSERT_EQ(work().settings().window().layout, PaneLayout::volume_and_sections);

@@ -748,6 +748,7 @@ void Panes::handle(const PanelContext& context, const VolumeGrid& grid, Pane& pa
             context.work.view_edited(Edit::done);
         if (drag_ == Drag::surface) context.work.layering().end_drag(context.work);
         if (!has_moved_ && is_measuring(context)) measure_under_pointer(context);
+        if (pane.kind != PaneKind::volume) move_cross(context, grid, cross_before_click_);
         drag_ = Drag::none;
     }
     const float notches = ImGui::GetIO().MouseWheel;
@@ -772,6 +773,8 @@ void Panes::begin_drag(const PanelContext& context, const VolumeGrid& grid, cons
 void Panes::drag_on(const PanelContext& context, const VolumeGrid& grid, Pane& pane) {
     const glm::dvec2 by = pointer_moved(), at = pointer_in(pane.place);
     const bool moves = by.x != 0 || by.y != 0;
+    const std::array<double, 3>& cross = context.work.cross_um();
+    cross_before_click_ = {cross[0], cross[1], cross[2]};
     if (drag_ == Drag::cross && (moves || ImGui::IsItemActivated())) {
         move_cross(context, grid, place_at(pane.view, grid, at));
     }

@@ -154,8 +154,9 @@ class Panes {
 
     Drag drag_ = Drag::none;
     std::optional<LightDrag> held_light_;
-    bool has_moved_ = false;  // since the button was pressed
-    double edited_s_ = -1;    // time of the last change by the wheel; negative: no open edit
+    bool has_moved_ = false;            // since the button was pressed
+    glm::dvec3 cross_before_click_{0};  // restored by a double click, whose first click has moved the cross-hair
+    double edited_s_ = -1;              // time of the last change by the wheel; negative: no open edit
     std::optional<PaneKind> hovered_;
     std::array<float, 2> pointer_{};  // position in the hovered pane
     bool is_probed_ = true;           // the value under the pointer is up to date
