@@ -7,6 +7,7 @@
 
 #include "app/viewer/view_source.h"
 #include "engine/io/png_file.h"
+#include "engine/io/volume_file.h"
 #include "raw_spectra.h"
 #include "ui/workspace/exporting.h"
 #include "ui/workspace/raw_proposal.h"
@@ -241,6 +242,124 @@ TEST_F(WindowTest, MenusRunActions) {
     click(middle_of("menu.Window"));
     click(middle_of("menu.layout.volume"));
     EXPECT_EQ(work().settings().window().layout, PaneLayout::volume);
+}
+
+// New, Open and the recent files come first, Quit is last.
+TEST_F(WindowTest, FileMenuHasUsualOrder) {
+    open_window();
+    open_ball();
+    click(middle_of("menu.File"));
+    double above = 0;
+    for (const char* item : {"menu.file.new", "menu.window.open", "menu.recent", "menu.session.save",
+                             "menu.window.save_session", "menu.file.screenshot", "menu.window.picture",
+                             "menu.window.save_volume", "menu.file.close", "menu.window.quit"}) {
+        ASSERT_TRUE(window().place_of(item).has_value()) << item;
+        EXPECT_GT(middle_of(item).y, above) << item;
+        above = middle_of(item).y;
+    }
+    for (const auto& [name, place] : window().places()) {
+        if (!name.starts_with("menu.") || name == "menu.window.quit") continue;
+        EXPECT_LT(place[1], (*window().place_of("menu.window.quit"))[1]) << name;
+    }
+}
+
+TEST_F(WindowTest, RecentFileOpensFromMenu) {
+    open_window();
+    open_ball();
+    work().open(write_ball("other.nrrd"));
+    ASSERT_TRUE(turn_until([this] { return view_source().name() == "other.nrrd"; }));
+    click(middle_of("menu.File"));
+    move(middle_of("menu.recent"));
+    turns(30);  // submenus open with a delay
+    click(middle_of("menu.recent[1]"));
+    EXPECT_TRUE(turn_until([this] { return view_source().name() == "ball.nrrd"; }));
+}
+
+TEST_F(WindowTest, NewReturnsToStartPageWithDefaults) {
+    open_window();
+    open_ball();
+    work().change("view.mode", std::string("mip"));
+    press("Ctrl+N");
+    EXPECT_FALSE(work().viewer().is_open());
+    EXPECT_TRUE(window().place_of("start.open").has_value());
+    EXPECT_EQ(work().view().mode, View{}.mode);
+}
+
+// Process 999999999 does not exist: its state is left over from a crash.
+TEST_F(WindowTest, OffersLastStateAfterCrash) {
+    const std::filesystem::path ball = write_ball("ball.nrrd");
+    for (const bool restores : {true, false}) {
+        const std::string state = restores ? "state" : "other";
+        std::filesystem::create_directory(folder() / state);
+        folder().write(state + "/running-999999999.toml", "[session]\nfile = \"" + ball.string() + "\"\n");
+        options_.state_folder = folder() / state;
+        open_window();
+        ASSERT_TRUE(window().place_of("restore.yes") && window().place_of("restore.no"));
+        click(middle_of(restores ? "restore.yes" : "restore.no"));
+        EXPECT_FALSE(window().place_of("restore.yes").has_value());
+        if (restores) {
+            EXPECT_TRUE(turn_until([this] { return work().viewer().is_open(); }));
+        }
+        ASSERT_TRUE(settle());
+        EXPECT_EQ(work().viewer().is_open(), restores);
+        TearDown();
+    }
+}
+
+// The other panes of a line scan would show lines.
+TEST_F(WindowTest, SingleBScanFillsWindow) {
+    open_window();
+    Volume line;
+    line.grid.depth = 64;
+    line.grid.a_scans = 96;
+    line.grid.b_scans = 1;
+    line.grid.spacing_um = {4, 6, 0};
+    line.voxels.resize(64 * 96 * sizeof(float));
+    write_volume(folder() / "line.nrrd", line);
+    work().open(folder() / "line.nrrd");
+    ASSERT_TRUE(turn_until([this] { return work().viewer().is_open() && view_source().grid().has_value(); }));
+    turns(3);
+    EXPECT_FALSE(window().place_of(PaneKind::volume).has_value());
+    EXPECT_GT(part(PaneKind::b_scan).width, 500);
+    press("Ctrl+1");  // the volume on request
+    EXPECT_TRUE(window().place_of(PaneKind::volume).has_value());
+}
+
+TEST_F(WindowTest, TabMovesFocusAndSpaceClicks) {
+    open_window(1280, 1200);
+    open_ball();
+    const bool lighting = work().view().lighting;
+    const auto has_focus = [this](const char* control) {
+        return window().place_of("focus") == window().place_of(control);
+    };
+    ASSERT_TRUE(window().place_of("view.lighting").has_value());
+    EXPECT_FALSE(window().place_of("focus").has_value());
+    int presses = 0;
+    for (; presses < 300 && !has_focus("view.lighting"); ++presses) press("Tab");
+    ASSERT_TRUE(has_focus("view.lighting"));
+    press("Space");
+    turns(6);
+    EXPECT_NE(work().view().lighting, lighting);
+    press("Tab");
+    EXPECT_FALSE(has_focus("view.lighting"));
+    press("Shift+Tab");
+    EXPECT_TRUE(has_focus("view.lighting"));
+    press("Esc");
+    EXPECT_FALSE(window().place_of("focus").has_value());
+    EXPECT_TRUE(work().viewer().is_open());
+}
+
+TEST_F(WindowTest, EnterChoosesInLists) {
+    open_window();
+    open_ball();
+    ASSERT_EQ(work().view().mode, ViewMode::composite);
+    click(middle_of("view.mode"));
+    press("Down");
+    press("Down");
+    press("Enter");
+    turns(6);
+    EXPECT_NE(work().view().mode, ViewMode::composite);
+    EXPECT_FALSE(window().place_of("view.mode=mip").has_value()) << "the list is still open";
 }
 
 TEST_F(WindowTest, FoldsPanelsAndHidesColumns) {

@@ -41,13 +41,22 @@ ImVec2 extent(const Region& place) {
     return {static_cast<float>(place.width), static_cast<float>(place.height)};
 }
 
+// True for a line scan, of which the volume and the other sections would show lines. Known before the first volume.
+bool is_single_b_scan(ViewSource& view_source) {
+    if (const LiveController* live = view_source.live()) return live->scan().geometry.b_scans == 1;
+    const std::optional<VolumeGrid> grid = view_source.grid();
+    return grid && grid->b_scans == 1;
+}
+
 }  // namespace
 
 void Panes::lay_out(const PanelContext& context, const Region& centre) {
     const WindowSettings& settings = context.work.settings().window();
-    const bool has_sections = !context.work.viewer().view_source()->has_planes();  // also before the first volume
+    ViewSource& view_source = *context.work.viewer().view_source();
+    const bool has_sections = !view_source.has_planes();  // also before the first volume
     const PaneLayout layout = has_sections ? settings.layout : PaneLayout::volume;
     PanePlan plan = plan_panes(centre, layout, settings.pane_split, context.style.scale);
+    if (layout != PaneLayout::volume && is_single_b_scan(view_source)) plan = {{{PaneKind::b_scan, centre}}, {}};
     if (full_size_) {
         const bool is_there =
             std::ranges::any_of(plan.panes, [this](const PaneArea& p) { return p.kind == *full_size_; });
