@@ -66,6 +66,42 @@ TEST_F(WindowWork, CapillaryOpensWithItsFlow) {
 }
 
 // A range of v_max used to make all flow disappear.
+// The scenes of the start page have no repeats. Choosing a method scans again with those that it compares.
+TEST_F(WindowWork, SlowFlowWorksAtOnceInScenes) {
+    open_window();
+    for (const auto& [method, a_repeats, b_repeats] : {std::tuple{"doppler", 4, 1}, {"speckle_variance", 1, 4}}) {
+        SourceRequest wanted;
+        wanted.name = "sim:vessel";
+        wanted.assignments = {"simulation.samples=256", "simulation.a_scans=32", "simulation.b_scans=8"};
+        work().open_source(wanted);
+        ASSERT_TRUE(turn_until([this] {
+            return work().viewer().is_open() && view_source().grid() && !view_source().flow_grid();
+        })) << report_problem("source");
+        work().change_together("view", {{"view.mode", std::string("mip")}});
+        work().change("flow.method", std::string(method));
+        ASSERT_TRUE(turn_until([this] { return work().viewer().is_open() && view_source().flow_grid(); }))
+            << report_problem("source") << report_problem("flow");
+        const Scan& scan = *work().settings().scan();
+        EXPECT_EQ(scan.geometry.a_repeats, a_repeats);
+        EXPECT_EQ(scan.geometry.b_repeats, b_repeats);
+        EXPECT_EQ(scan.geometry.a_scans, 32);
+        EXPECT_EQ(work().view().mode, ViewMode::mip);
+        EXPECT_EQ(report_problem("flow"), "");
+    }
+}
+
+TEST_F(WindowWork, ShowsVelocityUnderPointer) {
+    open_window();
+    ASSERT_NO_FATAL_FAILURE(open_capillary());
+    work().stop_source();
+    ASSERT_TRUE(settle());
+    move(middle_of(PaneKind::b_scan));
+    ASSERT_TRUE(turn_until([this] { return window().place_of("read-out.velocity").has_value(); }, 200));
+    move({2, 2});
+    turns(5);
+    EXPECT_FALSE(window().place_of("read-out.velocity").has_value());
+}
+
 TEST_F(WindowWork, SlowWideRangeKeepsFlowVisible) {
     open_window();
     work().change("window.cross_hair", false);

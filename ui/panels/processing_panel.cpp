@@ -280,7 +280,7 @@ std::unique_ptr<Panel> make_stabilise_panel() {
 
 namespace {
 
-// Colour bar with its limits in the unit of the flow. Signed flow ranges from towards to away.
+// Colour bar with its limits in the unit of the flow, and the directions of signed flow below it.
 void colour_bar(const PanelContext& context, const FlowScale& scale) {
     const Style& style = context.style;
     const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -300,13 +300,17 @@ void colour_bar(const PanelContext& context, const FlowScale& scale) {
     note_place(context, "flow.colour_bar");
     const bool is_known = !std::isnan(scale.range);
     const std::string number = is_known ? short_number(scale.range) : "", unit = is_known ? scale.unit : "";
-    const std::string high = number + (unit.empty() ? "" : " " + unit) + (scale.has_sign ? " away" : "");
-    const std::string low = (is_known ? "−" + number : "") + " towards";
+    const std::string high = number + (unit.empty() ? "" : " " + unit);
+    const auto ends = [&](const std::string& left, const std::string& right) {
+        ImGui::TextColored(style.muted, "%s", left.c_str());
+        ImGui::SameLine(ImGui::GetCursorPosX() + size.x - ImGui::CalcTextSize(right.c_str()).x);
+        ImGui::TextColored(style.muted, "%s", right.c_str());
+    };
+    const auto [positive, negative] = flow_words(context.work);
     ImGui::PushFont(style.numbers);
-    ImGui::TextColored(style.muted, "%s", scale.has_sign ? low.c_str() : "0");
-    ImGui::SameLine(ImGui::GetCursorPosX() + size.x - ImGui::CalcTextSize(high.c_str()).x);
-    ImGui::TextColored(style.muted, "%s", high.c_str());
+    ends(!scale.has_sign ? "0" : is_known ? "−" + number : "", (scale.has_sign && is_known ? "+" : "") + high);
     ImGui::PopFont();
+    ends(scale.has_sign ? negative : "", scale.has_sign ? positive : "");
 }
 
 // The method may be set before the first volume arrives.

@@ -145,6 +145,10 @@ std::string short_number(double value) {
     return grouped(text);
 }
 
+std::string signed_number(double value) {
+    return (value < 0 ? "−" : "+") + short_number(std::abs(value));
+}
+
 std::optional<double> typed_number(const std::string& text) {
     const std::size_t first = text.find_first_not_of(' ');
     if (first == std::string::npos) return std::nullopt;

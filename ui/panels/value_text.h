@@ -33,6 +33,9 @@ std::string number_text(double value, double resolution);
 // Formats a number with three significant digits: "0.0123", "45.6", "12 300", "1.5e9".
 std::string short_number(double value);
 
+// The same with its sign: "+45.6", "−45.6".
+std::string signed_number(double value);
+
 // Parses a typed number. Returns nullopt if the text is not a finite number.
 std::optional<double> typed_number(const std::string& text);
 

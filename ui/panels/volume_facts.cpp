@@ -121,6 +121,13 @@ void refresh_facts(const PanelContext& context) {
     context.state.volume = facts_of(context.work);
 }
 
+FlowWords flow_words(Workspace& work) {
+    constexpr const char *away = "away from probe", *toward = "toward probe";
+    const Scan* scan = work.settings().scan();
+    const bool is_inverted = scan != nullptr && scan->flow.invert;
+    return is_inverted ? FlowWords{toward, away} : FlowWords{away, toward};
+}
+
 std::string short_unit(const std::string& unit) {
     return unit.starts_with("dB") ? "dB" : unit;
 }

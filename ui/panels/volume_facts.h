@@ -40,6 +40,12 @@ std::optional<TransferFunction> function_in_use(Workspace& work, const View& vie
 // Updates context.state.volume once per frame.
 void refresh_facts(const PanelContext& context);
 
+// Directions of flow in legends. Depth increases away from the probe.
+struct FlowWords {
+    const char *positive, *negative;
+};
+FlowWords flow_words(Workspace& work);
+
 // Shortens units for display: "dB above noise floor" becomes "dB".
 std::string short_unit(const std::string& unit);
 

@@ -95,6 +95,8 @@ View Panes::view_of(const PanelContext& context, const Pane& pane) const {
     if (!settings.link_levels) wanted.levels = ValueRange{settings.section_low, settings.section_high};
     const std::optional<VolumeGrid> grid = context.work.viewer().view_source()->grid();
     if (grid) wanted.grid = &*grid;
+    wanted.orientation = context.work.viewer().view_source()->orientation();
+    wanted.convention = settings.section_convention;
     if (const auto stamp = context.work.viewer().view_source()->stamp()) wanted.moment_s = stamp->time_s;
     return pane_view(view, wanted);
 }
@@ -104,8 +106,6 @@ void Panes::draw(const PanelContext& context, const Region& centre) {
     // Another document: also if it has the same address as the previous one.
     if (&view_source != shown_ || life_.lock() != view_source.life().lock()) {
         forget_pictures();
-    wanted.orientation = context.work.viewer().view_source()->orientation();
-    wanted.convention = settings.section_convention;
         show_whole_sections();
         context.state.measure.forget();
         shown_ = &view_source;
@@ -505,9 +505,10 @@ void Panes::draw_flow_bar(const PanelContext& context, const Pane& pane) const {
     const std::string number = short_number(scale->range);
     const std::string unit = scale->unit.empty() ? "" : " " + scale->unit;
     const bool has_room = high.x - low.x > style.px(220);
-    label((scale->has_sign ? "+" : "") + number + unit + (scale->has_sign && has_room ? " away" : ""), top);
+    const auto [positive, negative] = flow_words(context.work);
+    label((scale->has_sign ? "+" : "") + number + unit + (scale->has_sign && has_room ? " " + positive : ""), top);
     if (height > style.px(60)) label("0", top + (scale->has_sign ? 0.5f * height : height));
-    if (scale->has_sign) label("−" + number + (has_room ? unit + " towards" : ""), top + height);
+    if (scale->has_sign) label("−" + number + (has_room ? unit + " " + negative : ""), top + height);
 }
 
 // Draws the read-out below the title, away from the scale bar, with line breaks as needed.
@@ -525,7 +526,10 @@ void Panes::draw_read_out(const PanelContext& context, const Pane& pane, float t
         text += fits ? (line.empty() ? part : "  " + part) : "\n" + part;
         line = fits ? longer : part;
     }
-    tag(style, style.numbers, {left, top}, text, ink);
+    const ImVec2 size = tag(style, style.numbers, {left, top}, text, ink);
+    const bool has_velocity = context.state.measure.under_pointer && context.state.measure.under_pointer->velocity;
+    context.state.controls.places[has_velocity ? "read-out.velocity" : "read-out"] = {left, top, left + size.x,
+                                                                                      top + size.y};
 }
 
 // Returns the vertical position below the title.
@@ -719,6 +723,7 @@ bool is_measuring(const PanelContext& context) {
 std::vector<std::string> read_out(const Probe& probe) {
     const std::string unit = short_unit(probe.unit);
     std::vector<std::string> parts{short_number(probe.value) + (unit.empty() ? "" : " " + unit)};
+    if (probe.velocity) parts.push_back("flow " + signed_number(*probe.velocity) + " " + probe.velocity_unit);
     if (probe.has_spacing) {
         const PositionText place = place_text(probe.place_um, true);
         parts.push_back("depth " + place.numbers[0]);
@@ -743,6 +748,7 @@ void Panes::handle(const PanelContext& context, const VolumeGrid& grid, Pane& pa
     }
     if (ImGui::IsItemHovered() && ImGui::IsMouseDoubleClicked(0) && !is_measuring(context)) {
         drag_ = Drag::none;
+        if (pane.kind != PaneKind::volume) move_cross(context, grid, cross_before_click_);
         toggle_full_size(pane.kind);
         return;
     }
@@ -757,7 +763,6 @@ void Panes::handle(const PanelContext& context, const VolumeGrid& grid, Pane& pa
             context.work.view_edited(Edit::done);
         if (drag_ == Drag::surface) context.work.layering().end_drag(context.work);
         if (!has_moved_ && is_measuring(context)) measure_under_pointer(context);
-        if (pane.kind != PaneKind::volume) move_cross(context, grid, cross_before_click_);
         drag_ = Drag::none;
     }
     const float notches = ImGui::GetIO().MouseWheel;
@@ -768,6 +773,8 @@ void Panes::handle(const PanelContext& context, const VolumeGrid& grid, Pane& pa
 void Panes::begin_drag(const PanelContext& context, const VolumeGrid& grid, const Pane& pane) {
     const ImGuiIO& io = ImGui::GetIO();
     const Grip grip{pressed_button().value_or(0), io.KeyShift, io.KeyCtrl};
+    const std::array<double, 3>& cross = context.work.cross_um();
+    cross_before_click_ = {cross[0], cross[1], cross[2]};
     drag_ = pane.kind == PaneKind::volume ? drag_in_volume(grip, context.work.settings().window().mouse_slicer)
                                           : drag_in_section(grip);
     if (drag_ == Drag::cross && is_measuring(context)) drag_ = Drag::none;
@@ -782,8 +789,6 @@ void Panes::begin_drag(const PanelContext& context, const VolumeGrid& grid, cons
 void Panes::drag_on(const PanelContext& context, const VolumeGrid& grid, Pane& pane) {
     const glm::dvec2 by = pointer_moved(), at = pointer_in(pane.place);
     const bool moves = by.x != 0 || by.y != 0;
-    const std::array<double, 3>& cross = context.work.cross_um();
-    cross_before_click_ = {cross[0], cross[1], cross[2]};
     if (drag_ == Drag::cross && (moves || ImGui::IsItemActivated())) {
         move_cross(context, grid, place_at(pane.view, grid, at));
     }
