@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <tuple>
 
 #include "app/viewer/pane_view.h"
 #include "app/viewer/view_source.h"
@@ -65,7 +66,6 @@ TEST_F(WindowWork, CapillaryOpensWithItsFlow) {
     EXPECT_LT((*window().place_of("panel.flow"))[1], 60);
 }
 
-// A range of v_max used to make all flow disappear.
 // The scenes of the start page have no repeats. Choosing a method scans again with those that it compares.
 TEST_F(WindowWork, SlowFlowWorksAtOnceInScenes) {
     open_window();
@@ -102,6 +102,7 @@ TEST_F(WindowWork, ShowsVelocityUnderPointer) {
     EXPECT_FALSE(window().place_of("read-out.velocity").has_value());
 }
 
+// A range of v_max used to make all flow disappear.
 TEST_F(WindowWork, SlowWideRangeKeepsFlowVisible) {
     open_window();
     work().change("window.cross_hair", false);
@@ -397,9 +398,9 @@ TEST(PaneLetters, ShowOrientationOfPatient) {
     EXPECT_EQ(title_of(PaneKind::en_face, grid, {}, "PLS").name, "Coronal");
     EXPECT_EQ(title_of(PaneKind::side, grid, {}, "PLS").name, "Sagittal");
     EXPECT_EQ(title_of(PaneKind::b_scan, grid, {}).name, "B-scan");
+    EXPECT_EQ(title_of(PaneKind::b_scan, grid, {0, 0, -1e9}).index, "1 / 30");
+    EXPECT_EQ(title_of(PaneKind::b_scan, grid, {0, 0, 1e9}).index, "30 / 30");
 }
 
 }  // namespace
 }  // namespace echolux::test
-    EXPECT_EQ(title_of(PaneKind::b_scan, grid, {0, 0, -1e9}).index, "1 / 30");
-    EXPECT_EQ(title_of(PaneKind::b_scan, grid, {0, 0, 1e9}).index, "30 / 30");

@@ -115,6 +115,7 @@ struct Workspace::Parts : WorkspaceMembers, WorkspaceState {
     void close();
     void start_source();
     void stop_source();
+    bool opens_with_repeats(const Values& wanted);
 
     bool has_session() const;  // whether there is a state worth remembering
     void autosave();
@@ -366,6 +367,7 @@ Change Workspace::Parts::take_or_throw(const Values& wanted, const std::string& 
     require_allowed_files(wanted);
     if (moves_heights) return take_with_heights(wanted, title, recorded, fails);
     Change change = set_values(wanted, title, recorded);
+    if (recorded && opens_with_repeats(wanted)) return {};
     notices.settle(section_of(title));
     return change;
 }
@@ -773,6 +775,31 @@ void Workspace::Parts::use(const Values& values) {
 }
 
 // Instruments take time to start and stop, while display continues. The last of several requests wins.
+// Flow compares repeats of a line or of a B-scan. A simulated scene without them is opened again with those of the
+// wanted method and with the same view. Returns false for other sources, whose protocol belongs to the user.
+bool Workspace::Parts::opens_with_repeats(const Values& wanted) {
+    const auto method = wanted.find("flow.method");
+    const LiveController* live = viewer.live();
+    if (method == wanted.end() || method->second == Value(std::string("none")) || live == nullptr) return false;
+    const ScanGeometry& geometry = live->scan().geometry;
+    const bool has_repeats = geometry.a_repeats * geometry.b_repeats > 1;
+    const bool was_asked = open.assignments.find("_repeats=") != std::string::npos;
+    if (!live->capabilities().has_truth || has_repeats || was_asked || recordings.is_active()) return false;
+    RestoredState again = session_of(toml_entries(session_text(), "session"), "session");
+    for (const auto& [key, value] : wanted) {
+        if (is_of_scan(key)) again.scan[key] = value;
+    }
+    again.scan.try_emplace("recipe.average", std::string("power"));
+    const std::string& name = std::get<std::string>(method->second);
+    const bool compares_lines = name == "doppler" || name == "power_doppler";
+    std::vector<std::string> assignments = lines_of(again.open.assignments);
+    assignments.emplace_back(compares_lines ? "simulation.a_repeats=4" : "simulation.b_repeats=4");
+    again.open.assignments = text_of_lines(assignments);
+    notices.note("flow", "scanning again with four repeats, which flow compares");
+    restore(again);
+    return true;
+}
+
 void Workspace::Parts::start_source() {
     if (viewer.live() == nullptr || viewer.live()->is_recorded()) return;
     jobs.start(
