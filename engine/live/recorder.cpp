@@ -81,7 +81,7 @@ Recorder::~Recorder() {
 }
 
 bool Recorder::offer(const Block& block) {
-    if (!has_begun(block)) return true;
+    if (!has_begun(block) || has_all_volumes(block)) return true;
     BlockToRecord entry{block};
     entry.block.volume -= *first_volume_;
     std::string refusal = misfit(entry.block);
@@ -104,6 +104,12 @@ bool Recorder::offer(const Block& block) {
     next_sequence_ = block.sequence + 1;
     next_place_ = layout_.place_of(entry.block.volume, block.first_b_scan, block.b_scans).value().end();
     stats_.lost_blocks += entry.block.lost_before;
+    if (stats_.blocks_held == 0) {
+        backlog_s_ = tools_.seconds();
+        backlog_disk_s_ = 0;
+        backlog_arrived_bytes_ = backlog_written_bytes_ = 0;
+    }
+    backlog_arrived_bytes_ += block.bytes;
     const bool has_room = stats_.blocks_held < max_blocks_held_;
     const bool can_continue = has_room && !disk_problem_ && !is_out_of_memory_;
     try {
@@ -131,12 +137,32 @@ void Recorder::note_refused(const Block& block) {
 
 void Recorder::note_lost(std::int64_t blocks) {
     const std::scoped_lock lock(mutex_);
-    lost_since_ += blocks;
+    if (!stats_.has_all_volumes) lost_since_ += blocks;
 }
 
 void Recorder::note_interruption() {
     const std::scoped_lock lock(mutex_);
-    ++interruptions_since_;
+    if (!stats_.has_all_volumes) ++interruptions_since_;
+}
+
+// Blocks that were lost before the first surplus one may belong to the last volume.
+bool Recorder::has_all_volumes(const Block& block) {
+    if (wanted_.volumes == 0 || block.volume - *first_volume_ < wanted_.volumes) return false;
+    const std::scoped_lock lock(mutex_);
+    const auto left_out = static_cast<std::int64_t>(block.sequence - next_sequence_);
+    if (!stats_.has_all_volumes) lost_since_ = std::max({block.lost_before, left_out, lost_since_});
+    stats_.has_all_volumes = true;
+    return true;
+}
+
+// Compares the rate at which the disk accepts data with that at which it arrives, since blocks began to wait. If the
+// writing thread did not get to the disk, the computer is the reason.
+bool Recorder::is_disk_behind() const {
+    const double now_s = tools_.seconds(), backlog_s = now_s - backlog_s_;
+    const double disk_s = backlog_disk_s_ + (disk_since_s_ ? now_s - std::max(*disk_since_s_, backlog_s_) : 0);
+    if (backlog_written_bytes_ == 0) return disk_since_s_.has_value();
+    return static_cast<double>(backlog_written_bytes_) * backlog_s <
+           static_cast<double>(backlog_arrived_bytes_) * disk_s;
 }
 
 bool Recorder::has_begun(const Block& block) {
@@ -175,6 +201,7 @@ void Recorder::leave_out(BlockToRecord block) {
     else
         queue_.push_back(std::move(block));
     ++too_slow_blocks_;
+    disk_is_behind_ = disk_is_behind_ || is_disk_behind();
 }
 
 void Recorder::work() {
@@ -192,11 +219,14 @@ void Recorder::work() {
                 next = std::move(queue_.front());
                 queue_.pop_front();
             }
+            disk_since_s_ = tools_.seconds();
         }
         const std::int64_t held = has_next && next.missing == 0 ? 1 : 0;
         if (has_next) attempt([&] { take(std::move(next)); });  // also releases its memory
         note_written(held);
         attempt([this] { writer_->sync_when_due(); });
+        const std::scoped_lock lock(mutex_);
+        backlog_disk_s_ += tools_.seconds() - std::max(*std::exchange(disk_since_s_, std::nullopt), backlog_s_);
     }
     end_files(end_of_recording());
     note_written(0);
@@ -251,10 +281,12 @@ EndOfRecording Recorder::end_of_recording() const {
 void Recorder::note_written(std::int64_t released_blocks) {
     const std::scoped_lock lock(mutex_);
     WrittenStats& written = stats_;
+    const std::int64_t bytes_before = written.bytes;
     written = before_;
     written += writer_->stats();
     stats_.files = std::max<std::int64_t>(1, std::ssize(raw_files_));
     stats_.blocks_held -= released_blocks;
+    backlog_written_bytes_ += written.bytes - bytes_before;
 }
 
 template <class Work>
@@ -317,6 +349,12 @@ std::optional<Error> Recorder::problem() const {
         return Error(problem.code(), problem.problem(), problem.where(), rest_after_failed_flush());
     }
     if (disk_problem_) return disk_problem_;
+    if (too_slow_blocks_ > 0 && !disk_is_behind_) {
+        return Error(
+            ErrorCode::output,
+            fmt::format("{} missing: the computer was too busy to write them", plural(too_slow_blocks_, "blocks")),
+            path_.string(), "close other programs, record at a lower rate, or with more blocks");
+    }
     if (too_slow_blocks_ > 0) {
         return Error(ErrorCode::output,
                      fmt::format("the disk is too slow: {} missing", plural(too_slow_blocks_, "blocks")),

@@ -28,6 +28,7 @@ struct RecorderStats : WrittenStats {
     std::int64_t blocks_held = 0;      // blocks of the pool held now
     std::int64_t max_blocks_held = 0;  // max until now
     std::int64_t files = 1;            // number of recordings: NAME and its continuations
+    bool has_all_volumes = false;      // RecordingRequest::volumes have arrived
     std::string stripes_left{};        // RecordingWriter::stripes_left() after the end
     std::optional<Error> problem{};    // Recorder::problem()
 
@@ -48,7 +49,8 @@ class Recorder {
 
     // Queues the block for writing; never waits for the disk. The recording begins with the first block at the start of
     // a volume. Returns true if the block is or will be in the file, or precedes the first volume. Returns false if it
-    // will not be, or if the disk has failed before and may fail again; problem() explains. Call from one thread.
+    // will not be, or if the disk has failed before and may fail again; problem() explains. Blocks beyond the wanted
+    // number of volumes are ignored. Call from one thread.
     bool offer(const Block& block);
 
     // Reports blocks that the source lost or sent in an unusable form, before the next block or at the end. Call from
@@ -73,6 +75,8 @@ class Recorder {
 
   private:
     bool has_begun(const Block& block);
+    bool has_all_volumes(const Block& block);
+    bool is_disk_behind() const;
     std::string misfit(const Block& block) const;
     void leave_out(BlockToRecord block);
     void note_refused(const Block& block);
@@ -115,7 +119,11 @@ class Recorder {
     std::deque<BlockToRecord> queue_;  // adjacent entries of missing blocks are merged
     bool is_ending_ = false;
     RecorderStats stats_;
-    std::int64_t too_slow_blocks_ = 0;
+    std::int64_t too_slow_blocks_ = 0;           // left out because too many blocks were held
+    bool disk_is_behind_ = false;                // measured when one of them was left out
+    std::optional<double> disk_since_s_;         // the writing thread uses the disk since then
+    double backlog_s_ = 0, backlog_disk_s_ = 0;  // begin of the present backlog, and use of the disk since then
+    std::int64_t backlog_arrived_bytes_ = 0, backlog_written_bytes_ = 0;
     std::int64_t lost_since_ = 0;       // since the last offered block
     std::int64_t lost_at_refused_ = 0;  // before refused blocks since the last accepted one
     std::int64_t interruptions_since_ = 0;

@@ -58,6 +58,8 @@ Scan recorded(const RecordingRequest& wanted) {
     scan.recording = {};
     scan.recording.index = file_of_recording(wanted.scan_toml, ".index.csv").filename().string();
     scan.recording.continues = wanted.continues;
+    scan.recording.subject = wanted.subject;
+    scan.recording.note = wanted.note;
     if (!scan.stripes.empty()) scan.recording.folder = scan.spectra.parent_path().lexically_normal().string();
     scan.recording.program = "Echolux " + std::string(version);
     return scan;

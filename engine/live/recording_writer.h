@@ -34,6 +34,8 @@ struct RecordingRequest {
     std::int64_t max_blocks_held = 8;                     // max blocks of the source's pool in use
     std::int64_t held_bytes = 0;                          // size of these blocks, 0 if unknown
     bool replace = false;                                 // replace an existing recording of this name
+    std::int64_t volumes = 0;                             // recorded from its begin on; 0: until it is ended
+    std::string subject{}, note{};                        // as entered by the user
     std::string look{};                                   // more sections for the TOML: the display settings
     std::string continues{};                              // name of the recording that this one continues
     std::vector<std::filesystem::path> stripe_folders{};  // on additional disks, one stripe each

@@ -48,6 +48,8 @@ const std::vector<Field<RecordingNotes>>& describe<RecordingNotes>() {
                 "B-scans of a last volume that ends early; 0: all volumes are whole"),
         text("folder", &S::folder, effect,
              "folder of the striped recording; only there its stripes are replaced with it"),
+        text("subject", &S::subject, effect, "person or sample, as entered for the recording"),
+        text("note", &S::note, effect, "note of the user"),
         text("started", &S::started, effect, "start of the recording (UTC)"),
         text("program", &S::program, effect, "program that recorded it"),
     };

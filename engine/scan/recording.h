@@ -31,6 +31,8 @@ struct RecordingNotes {
     std::string continues;                 // recording that this one continues; empty: none
     std::int64_t last_volume_b_scans = 0;  // of an incomplete last volume; 0: all are complete
     std::string folder;                    // where a striped recording was made: it owns its stripes only there
+    std::string subject;                   // as entered by the user; empty: none
+    std::string note;                      // as entered by the user; empty: none
     std::string started;                   // UTC, ISO 8601
     std::string program;                   // name and version
 

@@ -77,6 +77,64 @@ TEST_F(RecorderTest, RejectsMismatchedBlocksOnly) {
     EXPECT_EQ(bytes_of(raw_), source_.file(6));
 }
 
+// The writing thread gets no time, as on a computer that is too busy: the disk is not to blame.
+class LateThreads : public Threads {
+  public:
+    explicit LateThreads(Gate& gate) : gate_(gate) {}
+    Clock::time_point now() override { return real_threads().now(); }
+    LiveThread start(Work work) override {
+        return real_threads().start([this, work = std::move(work)](const std::stop_token& stop) {
+            gate_.pass();
+            work(stop);
+        });
+    }
+    bool wait(std::unique_lock<std::mutex>& lock, std::condition_variable_any& changed, const std::stop_token& stop,
+              Clock::time_point time, const std::function<bool()>& is_so) override {
+        return real_threads().wait(lock, changed, stop, time, is_so);
+    }
+
+  private:
+    Gate& gate_;
+};
+
+TEST_F(RecorderTest, BlamesDiskOnlyWithEvidence) {
+    Gate gate;
+    LateThreads threads(gate);
+    RecordingRequest share = wanted();
+    share.max_blocks_held = 2;
+    RecordingTools tools = RecordingTools::real();
+    tools.threads = &threads;
+    Recorder recorder(share, std::move(tools));
+    for (std::int64_t number = 0; number < 2; ++number) EXPECT_TRUE(recorder.offer(source_.block(number)));
+    for (std::int64_t number = 2; number < 6; ++number) EXPECT_FALSE(recorder.offer(source_.block(number)));
+    EXPECT_THAT(line_of_problem(recorder), HasSubstr("4 blocks missing: the computer was too busy"));
+    gate.open();
+    recorder.finish();
+    EXPECT_EQ(recorder.stats().missing_blocks, 4);
+}
+
+TEST_F(RecorderTest, RecordsWantedNumberOfVolumes) {
+    RecordingRequest two = wanted();
+    two.volumes = 2;
+    two.subject = "E 7";
+    two.note = "left eye";
+    constexpr std::int64_t blocks = SmallSource::blocks_a_volume;
+    Recorder recorder(two);
+    offer_slowly(recorder, blocks, 3 * blocks);
+    EXPECT_FALSE(recorder.stats().has_all_volumes);
+    offer_slowly(recorder, 3 * blocks, 3 * blocks + 2);
+    recorder.note_lost(5);
+    EXPECT_TRUE(recorder.stats().has_all_volumes);
+    recorder.finish();
+    EXPECT_EQ(recorder.stats().blocks, 2 * blocks);
+    EXPECT_EQ(recorder.stats().blocks_not_in_it(), 0);
+    const Scan scan = open_scan(toml_);
+    EXPECT_EQ(scan.geometry.volumes, 2);
+    EXPECT_TRUE(scan.recording.complete);
+    EXPECT_EQ(scan.recording.subject, "E 7");
+    EXPECT_EQ(scan.recording.note, "left eye");
+}
+
 TEST_F(RecorderTest, SlowDiskCostsOnlyRecordedBlocksAndIsReportedAtOnce) {
     Gate gate;
     std::atomic<int> writing = 0;
