@@ -237,14 +237,42 @@ const std::vector<Field<WindowSettings>>& describe<WindowSettings>() {
             .found_by("brightness contrast window level white")
             .only_while("window.link_levels", {"false"}),
         flag("mouse_slicer", &S::mouse_slicer, view, "use the mouse as in 3D Slicer; false: as in ParaView"),
+        text("record_subject", &S::record_subject, view,
+             "person or sample, for names of recordings and recording.subject in their TOML")
+            .in("Recording")
+            .called("subject")
+            .found_by("patient animal sample name id")
+            .never_undone(),
+        text("record_note", &S::record_note, view, "note for the next recording, as recording.note in its TOML")
+            .in("Recording")
+            .called("note")
+            .found_by("comment")
+            .never_undone(),
+        integer("record_volumes", &S::record_volumes, 0, std::int64_t{1} << 40, "volumes", view,
+                "recordings end after this number of volumes; 0: when stopped")
+            .special(0, "until stopped")
+            .soft(0, 100)
+            .in("Recording")
+            .called("length"),
+        number("record_s", &S::record_s, 0, 1e7, "s", view,
+               "recordings end after this time, within a volume; 0: when stopped")
+            .special(0, "until stopped")
+            .soft(0, 600)
+            .in("Recording")
+            .called("duration")
+            .found_by("timed seconds"),
         text(
             "record_folder", &S::record_folder, view,
             "folder for recordings, pictures and other files named automatically; empty: the desktop's folders Videos, "
             "Pictures and Documents")
-            .folder(),
+            .folder()
+            .in("Recording")
+            .called("folder"),
         text("stripe_folders", &S::stripe_folders, view,
              "folders on further disks, with semicolons between them: recordings go in stripes to their own disk and "
-             "these, all at once"),
+             "these, all at once")
+            .in("Recording")
+            .called("stripe across disks"),
         text("save_folder", &S::save_folder, view, "folder of the last saved file, where dialogs open")
             .folder()
             .never_undone(),

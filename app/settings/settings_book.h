@@ -131,6 +131,9 @@ struct WindowSettings {
     SectionConvention section_convention = SectionConvention::radiological;  // of medical volumes
     double section_low = -1e12, section_high = 1e12;  // of sections alone; beyond all values: derived from the volume
     bool mouse_slicer = true;                         // true: navigation as in 3D Slicer; false: as in ParaView
+    std::string record_subject, record_note;          // stored with recordings; the subject is also in their names
+    std::int64_t record_volumes = 0;                  // length of recordings; 0: until stopped
+    double record_s = 0;                              // the same in seconds
     std::string record_folder;                        // empty: the user's folders for videos, pictures and documents
     std::string stripe_folders;                       // on further disks, for striped recordings; separated by ";"
     std::string save_folder;                          // folder of the last saved file

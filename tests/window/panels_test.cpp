@@ -356,7 +356,7 @@ TEST_F(PanelsTest, RecordingIsStartedAndEndedByItsButton) {
     click(at("source.record"));
     EXPECT_TRUE(until([&] { return !live.is_recording(); })) << troubles();  // queued blocks are written first
     bool has_scan = false;
-    for (const auto& entry : std::filesystem::directory_iterator(folder() / "recordings")) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder() / "recordings")) {
         has_scan = has_scan || entry.path().extension() == ".toml";
     }
     EXPECT_TRUE(has_scan);

@@ -1,4 +1,6 @@
 // Persistence: sessions, pictures, presets, recordings, and the state after a crash.
+#include <map>
+
 #include "engine/io/png_file.h"
 #include "engine/scan/scan.h"
 #include "ui/workspace/exporting.h"
@@ -292,12 +294,10 @@ TEST_F(WorkspaceKeeping, RecordingIsMadeAndOpensAgain) {
     ASSERT_EQ(work().viewer().live(), &live);
     settle();
     EXPECT_FALSE(live.is_recording());
-    ASSERT_EQ(files_ending(".toml"), 1u);
-    std::filesystem::path recording;
-    for (const auto& entry : std::filesystem::directory_iterator(folder().path())) {
-        if (entry.path().extension() == ".toml") recording = entry.path();
-    }
-    EXPECT_THAT(recording.filename().string(), testing::StartsWith("echolux-20"));
+    ASSERT_TRUE(work().recordings().last());
+    const std::filesystem::path recording = work().recordings().last()->file;
+    EXPECT_THAT(recording.filename().string(), testing::StartsWith("recording-raster-20"));
+    EXPECT_EQ(recording.parent_path(), folder() / recording.stem());
     work().close();
     EXPECT_FALSE(work().viewer().is_open());
     open(recording);
@@ -332,6 +332,63 @@ TEST_F(WorkspaceKeeping, RecordsStripesToFurtherDisks) {
     work().close();
     open(recording);
     EXPECT_TRUE(work().viewer().is_open()) << troubles();
+}
+
+TEST_F(WorkspaceKeeping, RecordingsHaveSubjectNoteAndLength) {
+    open_source();
+    work().change("window.record_folder", folder().path().string());
+    work().change("window.record_subject", std::string("Eye 7/left"));
+    work().change("window.record_note", std::string("after drops"));
+    work().change("window.record_volumes", std::int64_t{2});
+    work().recordings().start();
+    ASSERT_TRUE(until([&] { return work().recordings().last().has_value(); })) << troubles();
+    const std::filesystem::path first = work().recordings().last()->file;
+    EXPECT_THAT(first.parent_path().filename().string(), testing::StartsWith("Eye-7-left-raster-20"));
+    const Scan scan = open_scan(first);
+    EXPECT_EQ(scan.geometry.volumes, 2);
+    EXPECT_TRUE(scan.recording.complete);
+    EXPECT_EQ(scan.recording.subject, "Eye 7/left");
+    EXPECT_EQ(scan.recording.note, "after drops");
+    EXPECT_EQ(work().settings().window().record_subject, "Eye 7/left");
+    EXPECT_EQ(work().settings().window().record_note, "") << "it belongs to one recording";
+
+    work().change("window.record_volumes", std::int64_t{0});
+    work().change("window.record_s", 0.3);
+    work().recordings().start();
+    ASSERT_TRUE(until([&] { return work().recordings().last()->file != first; })) << troubles();
+    EXPECT_FALSE(work().recordings().is_active());
+}
+
+// Times of files may be equal, so the order is not compared.
+TEST_F(WorkspaceKeeping, ListsRecordingsWithLosses) {
+    const auto write = [this](const std::string& name, const std::string& notes) {
+        std::filesystem::create_directory(folder() / name);
+        folder().write(name + "/" + name + ".toml", "[recording]\nindex = \"x.csv\"\n" + notes);
+    };
+    write("whole", "finished = true\ncomplete = true\n");
+    write("lossy", "finished = true\nlost_blocks = 3\n");
+    write("cut", "");
+    folder().write("whole/other.toml", "");
+    std::filesystem::create_directory(folder() / "empty");
+    std::map<std::string, std::string> lacks;
+    for (const ListedRecording& one : recordings_in(folder().path(), 9)) lacks[one.file.stem().string()] = one.lack;
+    ASSERT_EQ(lacks.size(), 3u);
+    EXPECT_EQ(lacks["whole"], "");
+    EXPECT_THAT(lacks["lossy"], HasSubstr("3 blocks"));
+    EXPECT_EQ(lacks["cut"], "was not finished");
+    EXPECT_EQ(recordings_in(folder().path(), 2).size(), 2u);
+    open_source();
+    work().change("window.record_folder", folder().path().string());
+    EXPECT_TRUE(until([&] { return work().recordings().recent().size() == 3; }));
+}
+
+TEST_F(WorkspaceKeeping, RecordingWithoutBlocksLeavesNoFolder) {
+    open_source();
+    work().change("window.record_folder", (folder() / "gone").string());
+    work().recordings().start();
+    ASSERT_TRUE(until([&] { return !standing("source").empty(); }));
+    EXPECT_THAT(standing("source"), HasSubstr("gone"));
+    EXPECT_FALSE(std::filesystem::exists(folder() / "gone")) << "its disk may not be mounted";
 }
 
 TEST_F(WorkspaceKeeping, RecordingWithoutSourceIsRefused) {

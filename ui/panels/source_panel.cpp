@@ -46,9 +46,9 @@ class RecordingRow {
   private:
     void draw_written(const PanelContext& context, const std::optional<RecorderStats>& stats);
     void draw_room(const PanelContext& context, double bytes_per_s);
+    static void draw_list(const PanelContext& context);
 
     FreeSpace free_space_;
-    std::optional<double> begun_s_;  // nullopt without a recording
 };
 
 constexpr double every_s = 2;  // interval of queries
@@ -127,7 +127,7 @@ void RecordingRow::draw_room(const PanelContext& context, double bytes_per_s) {
 // Draws the figures also before the first recording, so that the layout does not change.
 void RecordingRow::draw_written(const PanelContext& context, const std::optional<RecorderStats>& stats) {
     const auto bytes = stats ? static_cast<double>(stats->bytes) : 0;
-    const double seconds = begun_s_ ? context.work.now_s() - *begun_s_ : 0;
+    const double seconds = context.work.recordings().seconds();
     figure(context, "recorded", stats ? bytes_text(bytes) : "–");
     const std::int64_t blocks = stats ? stats->blocks_not_in_it() : 0;
     const std::int64_t missing = blocks > 0 ? blocks : stats ? stats->lost_b_scans : 0;
@@ -144,22 +144,57 @@ void RecordingRow::draw_written(const PanelContext& context, const std::optional
     draw_room(context, seconds > 1 ? bytes / seconds : 0);
 }
 
+// Returns time or volumes, and the wanted length: "0:05 of 0:30", "3 of 10 volumes".
+std::string length_text(const Recordings& recordings, const LiveController& live) {
+    if (const std::int64_t wanted = recordings.wanted_volumes(); wanted > 0) {
+        const std::int64_t each = live.plan().geometry.b_scans,
+                           of_block = std::max<std::int64_t>(live.plan().block_b_scans, 1);
+        const std::optional<RecorderStats> stats = live.stats().recorder;
+        const std::int64_t done = stats ? stats->blocks / ((each + of_block - 1) / of_block) : 0;
+        return fmt::format("{} of {}", std::min(done, wanted), plural(wanted, "volumes"));
+    }
+    const std::string now = duration_text(recordings.seconds());
+    return recordings.wanted_s() > 0 ? now + " of " + duration_text(recordings.wanted_s()) : now;
+}
+
 void RecordingRow::draw(const PanelContext& context, const LiveController& live) {
     const bool is_recording = live.is_recording();
-    if (!is_recording) begun_s_.reset();
-    if (is_recording && !begun_s_) begun_s_ = context.work.now_s();
-    const std::string label =
-        is_recording ? "RECORDING   " + duration_text(context.work.now_s() - *begun_s_) : std::string("Record");
+    const std::string label = is_recording ? "RECORDING   " + length_text(context.work.recordings(), live) : "Record";
     ImGui::BeginDisabled(!is_recording && !live.is_running());
     const bool is_pressed = record_button(context, is_recording, label);
     ImGui::EndDisabled();
     if (is_pressed) run_action(context, "source.record");
     ImGui::BeginDisabled(is_recording);
-    setting_row(context, "window.record_folder", "folder");
-    setting_row(context, "window.stripe_folders", "stripe across disks");
+    draw_group(context, {"window"}, "Recording");
     ImGui::EndDisabled();
     figure(context, "saved to", short_path(context.work.keeping_folder(UserFolder::videos)));
     draw_written(context, live.stats().recorder);
+    if (section(context, "Recordings", false)) draw_list(context);
+}
+
+// Space for the longest list is reserved, so that the layout does not change.
+void RecordingRow::draw_list(const PanelContext& context) {
+    Workspace& work = context.work;
+    const std::vector<ListedRecording>& recent = work.recordings().recent();
+    const float top = ImGui::GetCursorPosY();
+    const float height = static_cast<float>(Recordings::max_listed) * 2 * ImGui::GetTextLineHeightWithSpacing();
+    std::filesystem::path wanted;
+    for (std::size_t i = 0; i < recent.size(); ++i) {
+        const ListedRecording& one = recent[i];
+        const std::string name = one.file.stem().string();
+        const float room = ImGui::GetContentRegionAvail().x;
+        ImGui::PushID(static_cast<int>(i));
+        if (ImGui::Selectable(shortened(name, room).c_str())) wanted = one.file;
+        ImGui::PopID();
+        note_place(context, fmt::format("recordings[{}]", i));
+        tooltip(context, name + (one.lack.empty() ? "" : "\n" + one.lack));
+        const ImVec4& colour = one.lack.empty() ? context.style.muted : context.style.recording;
+        ImGui::TextColored(colour, "%s", shortened(one.lack.empty() ? "complete" : one.lack, room).c_str());
+    }
+    if (recent.empty()) muted_text(context, "No recordings in this folder");
+    ImGui::SetCursorPosY(top + height);
+    ImGui::Dummy({0, 0});
+    if (!wanted.empty()) attempt(context, "files", [&] { work.open(wanted); });
 }
 
 // ---- The panel

@@ -273,6 +273,7 @@ void Workspace::update(double now_s) {
     parts.check_session();
     watch("calibration", [&] { parts.calibrating.update(*this); });
     parts.raw.update();
+    parts.recordings.update();
     if (!parts.filtering.is_running()) watch("export", [&] { parts.exporting.draw_pending_screenshot(); });
     parts.autosave();
     for (const Error& problem : parts.state.take_problems()) parts.notices.report_problem("files", problem);
