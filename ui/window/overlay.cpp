@@ -433,6 +433,29 @@ void About::draw(const PanelContext& context, ImVec2 size) {
     end_sheet();
 }
 
+// ---- Offer to restore the last state
+
+void RestoreOffer::draw(const PanelContext& context, ImVec2 size) {
+    if (!is_open()) return;
+    if (context.work.viewer().is_open()) return close();
+    begin_sheet(context, size, "restore", {460, 0});
+    title(context, "Restore the last state?");
+    ImGui::PushTextWrapPos(0);
+    ImGui::TextUnformatted(
+        "Echolux did not exit properly. It can open the same data again, with view and settings. A recording that was "
+        "running is on disk up to its last block.");
+    ImGui::PopTextWrapPos();
+    ImGui::Dummy({0, context.style.px(8)});
+    const float button = context.style.px(120);
+    const bool restores = primary_button(context, "restore.yes", "Restore", button) || is_pressed(ImGuiKey_Enter);
+    ImGui::SameLine();
+    const bool declines = plain_button(context, "restore.no", "Do not restore", "", true, button);
+    end_sheet();
+    if (!restores && !declines) return;
+    close();
+    if (restores) attempt(context, "files", [&] { context.work.restore_last_session(); });
+}
+
 // ---- Raw dialog
 
 namespace {

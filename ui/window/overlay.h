@@ -1,5 +1,5 @@
-// Sheets above the window that Esc closes: about, key map, command palette, tour, and the dialog for raw files; the
-// file dialog is another one. The window behind them keeps running.
+// Sheets above the window that Esc closes: about, key map, the offer to restore the last state, command palette, tour,
+// and the dialog for raw files; the file dialog is another one. The window behind them keeps running.
 #pragma once
 
 #include <cstddef>
@@ -55,6 +55,12 @@ class About : public Overlay {
 
 // Shows the keys of all actions and the mouse bindings.
 class KeyMap : public Overlay {
+  public:
+    void draw(const PanelContext& context, ImVec2 size) override;
+};
+
+// Asks at the start after a crash whether to restore the last state. Closes when something is opened.
+class RestoreOffer : public Overlay {
   public:
     void draw(const PanelContext& context, ImVec2 size) override;
 };

@@ -119,6 +119,7 @@ struct MainWindow::Parts {
     FileDialog files;
     RawDialog raw;
     std::unique_ptr<Screen> screen;  // destroyed before the renderer, see revive()
+    RestoreOffer restore_offer;
 
     bool closes = false;
     double asked_to_close_at = -never;  // during a recording
@@ -173,6 +174,7 @@ MainWindow::Parts::Parts(NativeWindow& native_window, Workspace& workspace)
 }
 
 void MainWindow::Parts::make_screen() {
+    if (work.has_crashed()) restore_offer.open();
     screen = std::make_unique<Screen>(work.viewer().renderer(), std::max<std::int64_t>(native.width(), 1),
                                       std::max<std::int64_t>(native.height(), 1));
     if (host.style().text == nullptr) return;  // the glyphs are uploaded with the first layout
@@ -514,7 +516,7 @@ void MainWindow::Parts::draw_interface(const std::vector<WindowEvent>& taken) {
                                                    .bottom = is_open ? columns.bottom_height(panel_context) : 0,
                                                    .aligns = aligns(),
                                                    .has_form = has_form()});
-    state.has_sheet = palette.is_open() || files.is_open() || raw.is_open() || key_map.is_open() || about.is_open();
+    state.has_sheet = has_sheet() || key_map.is_open() || about.is_open();
     top_bar.draw(panel_context, plan.top);
     if (is_open && work.viewer().view_source() != nullptr) {  // a menu may have closed the document
         columns.draw_side(panel_context, PanelSide::left, plan.left);
@@ -574,7 +576,8 @@ void MainWindow::Parts::draw_overlays(const PanelContext& panel_context) {
 }
 
 bool MainWindow::Parts::has_sheet() const {
-    return palette.is_open() || files.is_open() || raw.is_open();
+    return palette.is_open() || files.is_open() || raw.is_open() || restore_offer.is_open();
+    restore_offer.draw(panel_context, size);
 }
 
 bool MainWindow::Parts::types() const {
@@ -622,7 +625,7 @@ void MainWindow::Parts::press(const std::string& chord) {
 
 // Esc closes one thing at a time, the most recent first. It never stops, discards or quits.
 void MainWindow::Parts::escape() {
-    for (Overlay* overlay : std::initializer_list<Overlay*>{&palette, &about, &key_map, &files}) {
+    for (Overlay* overlay : std::initializer_list<Overlay*>{&palette, &restore_offer, &about, &key_map, &files}) {
         if (!overlay->is_open()) continue;
         overlay->close();
         return;

@@ -962,6 +962,10 @@ void Workspace::save_preset(const std::string& name) {
         parts_->state.save_preset(name, parts_->preset_text());
         parts_->notices.note("files", "preset \"" + name + "\" saved");
     });
+bool Workspace::has_crashed() const {
+    return !parts_->state.last_ended_in_order() && has_last_session();
+}
+
 }
 
 void Workspace::use_preset(const std::string& name) {

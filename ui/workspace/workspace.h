@@ -137,6 +137,7 @@ class Workspace {
     std::filesystem::path session_file() const;            // file of the last save or restore; empty: none
     bool has_last_session() const;                         // session of the previous run
     void restore_last_session();
+    bool has_crashed() const;                              // the previous run did not exit properly
     void save_preset(const std::string& name);  // stores view, recipe and flow under a name
     void use_preset(const std::string& name);
     std::vector<std::string> presets() const;
