@@ -31,6 +31,13 @@ struct ControlRectangles {
     std::map<std::string, std::array<float, 4>> places;
 };
 
+// The control with keyboard focus: Tab moves it in the order of drawing, Enter and Space click the control.
+struct KeyboardFocus {
+    std::string control;             // name as in ControlRectangles; empty: none
+    std::array<float, 4> place{};    // of the control
+    std::vector<std::string> order;  // controls of this frame
+};
+
 // A panel's request for a file or folder. The window opens its dialog and clears the request.
 struct FileRequest {
     enum class Kind { open, save, folder };
@@ -74,6 +81,7 @@ struct PointerRest {
 
 struct PanelState {
     ControlRectangles controls;
+    KeyboardFocus focus;
     MeasureTool measure;
     ActiveControl active;
     PointerRest rest;

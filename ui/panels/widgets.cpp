@@ -35,8 +35,34 @@ bool asks_for_help(const PanelContext& context) {
 
 }  // namespace
 
+namespace {
+
+// A click in a pane would change the picture. Resetting has its own keys: Ctrl+Z.
+bool may_have_focus(std::string_view name) {
+    return !name.starts_with("pane.") && !name.ends_with(".reset");
+}
+
+// Adds the last item to the order of Tab, and frames it if it has the focus.
+void note_focus(const PanelContext& context, std::string_view name) {
+    KeyboardFocus& focus = context.state.focus;
+    if ((context.state.has_sheet && !context.state.is_in_sheet) || !may_have_focus(name)) return;
+    if (std::ranges::find(focus.order, name) == focus.order.end()) focus.order.emplace_back(name);
+    if (focus.control != name) return;
+    const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
+    focus.place = {low.x, low.y, high.x, high.y};
+    if (!ImGui::IsItemVisible()) return ImGui::SetScrollHereY();
+    context.state.controls.places["focus"] = focus.place;
+    const float rim = context.style.px(1);
+    ImGui::GetWindowDrawList()->AddRect({low.x - rim, low.y - rim}, {high.x + rim, high.y + rim},
+                                        ImGui::GetColorU32(context.style.accent), context.style.px(4), 0,
+                                        context.style.px(1.5f));
+}
+
+}  // namespace
+
 // Hidden items have no valid position.
 void note_place(const PanelContext& context, std::string_view name) {
+    note_focus(context, name);
     if (!ImGui::IsItemVisible()) return;
     const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
     context.state.controls.places[std::string(name)] = {low.x, low.y, high.x, high.y};

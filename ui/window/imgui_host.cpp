@@ -209,8 +209,12 @@ void ImguiHost::take_key(const KeyPressed& key) {
     if (key.name == "Super") super_ = key.down;
     ImGuiIO& io = ImGui::GetIO();
     set_modifiers(io, ctrl_, shift_, alt_, super_);
+    // Dear ImGui chooses in menus and lists by Space alone.
+    const bool has_list = ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
+    const bool chooses = key.name == "Enter" && !accepts_text() && (has_list || !key.down);
     for (std::size_t i = 0; i < known_keys.size(); ++i) {
-        if (key.name == known_keys[i].name) set_key(io, i, key.down);
+        const bool is_chosen = chooses && known_keys[i].key == ImGuiKey_Space;
+        if (key.name == known_keys[i].name || is_chosen) set_key(io, i, key.down);
     }
 }
 

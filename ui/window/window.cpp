@@ -89,6 +89,8 @@ struct MainWindow::Parts {
     void take_keys(const std::vector<WindowEvent>& taken);
     void press(const std::string& chord);
     void escape();
+    void move_focus(int step);
+    bool click_focus();
     bool types() const;
     bool has_sheet() const;
     bool aligns() const;
@@ -224,6 +226,7 @@ void MainWindow::Parts::note(const TimestampedEvent& event_at) {
     const WindowEvent& event = event_at.what;
     if (std::holds_alternative<CloseRequested>(event)) ask_to_close();
     if (const auto* resized = std::get_if<Resized>(&event)) {
+    if (std::holds_alternative<PointerButton>(event)) state.focus.control.clear();
         if (resized->width > 0 && resized->height > 0 && !is_full_screen && native.keeps_size()) {
             work.change("window.width", resized->width, Edit::in_progress);
             work.change("window.height", resized->height, Edit::in_progress);
@@ -507,6 +510,7 @@ void MainWindow::Parts::lay_out_once() {
 void MainWindow::Parts::draw_interface(const std::vector<WindowEvent>& taken) {
     take_keys(taken);
     const PanelContext panel_context = context();
+    state.focus.order.clear();
     const WindowSettings& settings = work.settings().window();
     const bool is_open = work.viewer().view_source() != nullptr;
     const WindowPlan plan = plan_window(settings, {.width = native.width(),
@@ -607,6 +611,8 @@ void MainWindow::Parts::press(const std::string& chord) {
     }
     if (ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel)) return;
     const bool is_function_key =
+    if (chord == "Tab" || chord == "Shift+Tab") return move_focus(chord == "Tab" ? 1 : -1);
+    if ((chord == "Enter" || chord == "Space") && !types() && click_focus()) return;
         chord.size() > 1 && chord[0] == 'F' && std::isdigit(static_cast<unsigned char>(chord[1])) != 0;
     const bool is_typed_next =
         state.picked != 0 && chord.size() == 1 && is_of_number(static_cast<unsigned char>(chord[0]));
@@ -624,6 +630,30 @@ void MainWindow::Parts::press(const std::string& chord) {
 }
 
 // Esc closes one thing at a time, the most recent first. It never stops, discards or quits.
+// Text boxes keep the keyboard until Enter or Esc.
+void MainWindow::Parts::move_focus(int step) {
+    const std::vector<std::string>& order = state.focus.order;
+    if (types() || order.empty()) return;
+    const auto count = static_cast<int>(order.size());
+    const auto found = std::ranges::find(order, state.focus.control);
+    const int now = found != order.end() ? static_cast<int>(found - order.begin()) : step > 0 ? -1 : 0;
+    state.focus.control = order[static_cast<std::size_t>((now + step + count) % count)];
+    layout_at = 0;
+}
+
+// Clicks the control with the keyboard focus, and returns whether there is one. The pointer stays where it is.
+bool MainWindow::Parts::click_focus() {
+    if (std::ranges::find(state.focus.order, state.focus.control) == state.focus.order.end()) return false;
+    const auto [left, top, right, bottom] = state.focus.place;
+    const ImVec2 pointer = ImGui::GetIO().MousePos;
+    const auto move = [](float x, float y) { return PointerMoved{static_cast<double>(x), static_cast<double>(y)}; };
+    host.feed({move(0.5f * (left + right), 0.5f * (top + bottom)), seconds()});
+    host.feed({PointerButton{0, true}, seconds()});
+    host.feed({PointerButton{0, false}, seconds()});
+    if (ImGui::IsMousePosValid(&pointer)) host.feed({move(pointer.x, pointer.y), seconds()});
+    return true;
+}
+
 void MainWindow::Parts::escape() {
     for (Overlay* overlay : std::initializer_list<Overlay*>{&palette, &restore_offer, &about, &key_map, &files}) {
         if (!overlay->is_open()) continue;
@@ -632,6 +662,7 @@ void MainWindow::Parts::escape() {
     }
     state.picked = 0;
     if (raw.is_open() && !types()) return raw.close(context());
+    state.focus.control.clear();
     if (tour.is_open()) return tour.close();
     if (types() || ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel)) return;
     if (state.measure.kind() != MeasureTool::Kind::none) {

@@ -446,7 +446,7 @@ void add_layout_actions(Workspace& work) {
     add_switch(work, "window.time_line", "Time line of key frames", "Window", {"F8"});
     add_switch(work, "window.left_panels", "Left panels", "Window", {"F9"});
     add_switch(work, "window.right_panels", "Right panels", "Window", {"F10"});
-    actions.add({"window.panels", "All panels", "Window", {"Tab"}, "", [&work] { show_panels(work); }});
+    actions.add({"window.panels", "All panels", "Window", {"F7"}, "", [&work] { show_panels(work); }});
     actions.add({"window.larger", "Increase UI scale", "Window", {"Ctrl++", "Ctrl+="}, "font size zoom", [&work] {
                      scale(work, 1.1);
                  }});
