@@ -173,7 +173,6 @@ TEST_F(WindowTest, DoubleClickMaximizesPaneAndEscRestoresOthers) {
     EXPECT_TRUE(work().viewer().is_open());
 }
 
-TEST_F(WindowTest, PaletteRunsTypedAction) {
 TEST_F(WindowTest, DoubleClickKeepsCrossHair) {
     open_window();
     open_ball();
@@ -184,6 +183,7 @@ TEST_F(WindowTest, DoubleClickKeepsCrossHair) {
     EXPECT_EQ(cross(), before);
 }
 
+TEST_F(WindowTest, PaletteRunsTypedAction) {
     open_window();
     open_ball();
     ASSERT_EQ(work().settings().window().layout, PaneLayout::volume_and_sections);

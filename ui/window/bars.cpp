@@ -7,6 +7,7 @@
 #include <cmath>
 #include <deque>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/viewer/view_source.h"
@@ -25,9 +26,12 @@ struct Menu {
 };
 
 const std::array<Menu, 6>& menus() {
-    static const std::array<Menu, 6> all{
-        Menu{"File", {"File", "Session"}},   Menu{"Edit", {"Edit"}}, Menu{"View", {"View", "Camera", "Slices"}},
-        Menu{"Window", {"Panes", "Window"}}, Menu{"Tools", {}},      Menu{"Help", {"Help"}}};
+    static const std::array<Menu, 6> all{Menu{"File", {"File"}},
+                                         Menu{"Edit", {"Edit"}},
+                                         Menu{"View", {"View", "Camera", "Slices"}},
+                                         Menu{"Window", {"Panes", "Window"}},
+                                         Menu{"Tools", {}},
+                                         Menu{"Help", {"Help"}}};
     return all;
 }
 
@@ -62,20 +66,52 @@ void draw_family(const PanelContext& context, const std::vector<std::string>& id
     ImGui::EndMenu();
 }
 
-void draw_group(const PanelContext& context, std::string_view group, bool& is_first) {
-    std::vector<std::string> ids;  // running an action may add actions
-    for (const Action& action : context.work.actions().all()) {
-        if (action.group == group) ids.push_back(action.id);
+// Lists the recent files in place of the action that reopens the last one.
+void draw_recent(const PanelContext& context, const Action& reopen) {
+    const bool is_open = ImGui::BeginMenu("Open recent", reopen.is_possible());
+    if (!is_open) note_place(context, "menu.recent");
+    if (!is_open) return;
+    draw_item(context, reopen, reopen.title);
+    ImGui::Separator();
+    const std::vector<std::filesystem::path> recent = context.work.recent();
+    for (std::size_t i = 0; i < recent.size(); ++i) {
+        ImGui::PushID(static_cast<int>(i));
+        const bool is_chosen = ImGui::MenuItem(recent[i].filename().string().c_str());
+        ImGui::PopID();
+        note_place(context, fmt::format("menu.recent[{}]", i));
+        tooltip(context, recent[i].string());
+        if (is_chosen) attempt(context, "files", [&] { context.work.open(recent[i]); });
     }
+    ImGui::EndMenu();
+}
+
+// Returns the ids of a group in the order of its menu. Running an action may add actions.
+std::vector<std::string> ids_of(const Actions& actions, std::string_view group) {
+    std::vector<const Action*> found;
+    for (const Action& action : actions.all()) {
+        if (action.group == group) found.push_back(&action);
+    }
+    std::ranges::stable_sort(found, {}, &Action::menu_place);
+    std::vector<std::string> ids;
+    for (const Action* action : found) ids.push_back(action->id);
+    return ids;
+}
+
+void draw_group(const PanelContext& context, std::string_view group, bool& is_first) {
+    const std::vector<std::string> ids = ids_of(context.work.actions(), group);
     if (ids.empty()) return;
     if (!is_first) ImGui::Separator();
     is_first = false;
     std::vector<std::string> families;
+    int block = 0;
     for (const std::string& id : ids) {
         const Action* action = context.work.actions().find(id);
         if (action == nullptr) continue;
+        if (std::exchange(block, action->menu_place / 10) != action->menu_place / 10) ImGui::Separator();
         const std::string family = family_of(*action);
-        if (family.empty()) {
+        if (id == "file.open_last") {
+            draw_recent(context, *action);
+        } else if (family.empty()) {
             draw_item(context, *action, action->title);
         } else if (std::ranges::find(families, family) == families.end()) {
             families.push_back(family);

@@ -98,6 +98,7 @@ struct MainWindow::Parts {
 
     // ---- actions
     void add_actions();
+    void add_file_actions();
     void add_measure_actions();
     void add_panel_actions();
     void add_operation_actions();
@@ -118,10 +119,10 @@ struct MainWindow::Parts {
     CommandPalette palette;
     KeyMap key_map;
     About about;
+    RestoreOffer restore_offer;
     FileDialog files;
     RawDialog raw;
     std::unique_ptr<Screen> screen;  // destroyed before the renderer, see revive()
-    RestoreOffer restore_offer;
 
     bool closes = false;
     double asked_to_close_at = -never;  // during a recording
@@ -173,10 +174,10 @@ MainWindow::Parts::Parts(NativeWindow& native_window, Workspace& workspace)
     : native(native_window), work(workspace), host(native_window) {
     make_screen();
     add_actions();
+    if (work.has_crashed()) restore_offer.open();
 }
 
 void MainWindow::Parts::make_screen() {
-    if (work.has_crashed()) restore_offer.open();
     screen = std::make_unique<Screen>(work.viewer().renderer(), std::max<std::int64_t>(native.width(), 1),
                                       std::max<std::int64_t>(native.height(), 1));
     if (host.style().text == nullptr) return;  // the glyphs are uploaded with the first layout
@@ -225,8 +226,8 @@ std::vector<TimestampedEvent> MainWindow::Parts::events_until_due(double max_wai
 void MainWindow::Parts::note(const TimestampedEvent& event_at) {
     const WindowEvent& event = event_at.what;
     if (std::holds_alternative<CloseRequested>(event)) ask_to_close();
-    if (const auto* resized = std::get_if<Resized>(&event)) {
     if (std::holds_alternative<PointerButton>(event)) state.focus.control.clear();
+    if (const auto* resized = std::get_if<Resized>(&event)) {
         if (resized->width > 0 && resized->height > 0 && !is_full_screen && native.keeps_size()) {
             work.change("window.width", resized->width, Edit::in_progress);
             work.change("window.height", resized->height, Edit::in_progress);
@@ -509,8 +510,8 @@ void MainWindow::Parts::lay_out_once() {
 
 void MainWindow::Parts::draw_interface(const std::vector<WindowEvent>& taken) {
     take_keys(taken);
-    const PanelContext panel_context = context();
     state.focus.order.clear();
+    const PanelContext panel_context = context();
     const WindowSettings& settings = work.settings().window();
     const bool is_open = work.viewer().view_source() != nullptr;
     const WindowPlan plan = plan_window(settings, {.width = native.width(),
@@ -576,12 +577,12 @@ void MainWindow::Parts::draw_overlays(const PanelContext& panel_context) {
     files.draw(panel_context, size);
     key_map.draw(panel_context, size);
     about.draw(panel_context, size);
+    restore_offer.draw(panel_context, size);
     palette.draw(panel_context, size);
 }
 
 bool MainWindow::Parts::has_sheet() const {
     return palette.is_open() || files.is_open() || raw.is_open() || restore_offer.is_open();
-    restore_offer.draw(panel_context, size);
 }
 
 bool MainWindow::Parts::types() const {
@@ -610,9 +611,9 @@ void MainWindow::Parts::press(const std::string& chord) {
         return;
     }
     if (ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel)) return;
-    const bool is_function_key =
     if (chord == "Tab" || chord == "Shift+Tab") return move_focus(chord == "Tab" ? 1 : -1);
     if ((chord == "Enter" || chord == "Space") && !types() && click_focus()) return;
+    const bool is_function_key =
         chord.size() > 1 && chord[0] == 'F' && std::isdigit(static_cast<unsigned char>(chord[1])) != 0;
     const bool is_typed_next =
         state.picked != 0 && chord.size() == 1 && is_of_number(static_cast<unsigned char>(chord[0]));
@@ -629,7 +630,6 @@ void MainWindow::Parts::press(const std::string& chord) {
     }
 }
 
-// Esc closes one thing at a time, the most recent first. It never stops, discards or quits.
 // Text boxes keep the keyboard until Enter or Esc.
 void MainWindow::Parts::move_focus(int step) {
     const std::vector<std::string>& order = state.focus.order;
@@ -654,6 +654,7 @@ bool MainWindow::Parts::click_focus() {
     return true;
 }
 
+// Esc closes one thing at a time, the most recent first. It never stops, discards or quits.
 void MainWindow::Parts::escape() {
     for (Overlay* overlay : std::initializer_list<Overlay*>{&palette, &restore_offer, &about, &key_map, &files}) {
         if (!overlay->is_open()) continue;
@@ -661,8 +662,8 @@ void MainWindow::Parts::escape() {
         return;
     }
     state.picked = 0;
-    if (raw.is_open() && !types()) return raw.close(context());
     state.focus.control.clear();
+    if (raw.is_open() && !types()) return raw.close(context());
     if (tour.is_open()) return tour.close();
     if (types() || ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel)) return;
     if (state.measure.kind() != MeasureTool::Kind::none) {
@@ -689,31 +690,7 @@ void MainWindow::Parts::add_actions() {
     Actions& actions = work.actions();
     const auto is_open = [this] { return work.viewer().view_source() != nullptr; };
 
-    add(actions,
-        {"window.open", "Open…", "File", {"Ctrl+O"}, "load file import", [this] {
-             files.ask(work, {FileRequest::Kind::open, "Open", "", {}, [this](const auto& path) { work.open(path); }});
-         }});
-    add(actions, {"window.save_session", "Save session as…", "File", {"Ctrl+Shift+S"}, "project state store", [this] {
-                      files.ask(work, {FileRequest::Kind::save,
-                                       "Save session: everything in one file",
-                                       "session.toml",
-                                       {".toml"},
-                                       [this](const auto& path) { work.save_session(path); }});
-                  }});
-    add(actions, {"window.picture",
-                  "Save image as…",
-                  "File",
-                  {"Ctrl+Shift+P"},
-                  "export png tiff",
-                  [this] {
-                      files.ask(work, {FileRequest::Kind::save,
-                                       "Save image at full quality, including all settings",
-                                       "picture.png",
-                                       {".png"},
-                                       [this](const auto& path) { work.exporting().save_picture(path); }});
-                  },
-                  is_open});
-    add(actions, {"window.quit", "Quit", "File", {"Ctrl+Q"}, "", [this] { ask_to_close(); }});
+    add_file_actions();
 
     add(actions, {"window.full_size",
                   "Maximise/restore volume",
@@ -748,6 +725,60 @@ void MainWindow::Parts::add_actions() {
         {"window.keys", "Keys and mouse", "Help", {"?", "F1"}, "shortcuts help mouse", [this] { key_map.open(); }});
     add(actions, {"window.tour", "A short tour", "Help", {}, "help introduction tutorial", [this] { tour.open(); }});
     add(actions, {"window.about", "About Echolux", "Help", {}, "", [this] { about.open(); }});
+}
+
+void MainWindow::Parts::add_file_actions() {
+    Actions& actions = work.actions();
+    const auto is_open = [this] { return work.viewer().view_source() != nullptr; };
+    add(actions, {.id = "window.open",
+                  .title = "Open…",
+                  .group = "File",
+                  .keys = {"Ctrl+O"},
+                  .words = "load file import",
+                  .run =
+                      [this] {
+                          files.ask(work, {FileRequest::Kind::open, "Open", "", {}, [this](const auto& path) {
+                                               work.open(path);
+                                           }});
+                      },
+                  .menu_place = 1});
+    using Save = std::function<void(const std::filesystem::path&)>;
+    const auto asking = [this](const char* title, const char* name, std::vector<std::string> endings, Save save) {
+        return [this, request = FileRequest{FileRequest::Kind::save, title, name, std::move(endings),
+                                            std::move(save)}] { files.ask(work, request); };
+    };
+    add(actions, {.id = "window.save_session",
+                  .title = "Save session as…",
+                  .group = "File",
+                  .keys = {"Ctrl+Shift+S"},
+                  .words = "project state store",
+                  .run = asking("Save session: everything in one file", "session.toml", {".toml"},
+                                [this](const auto& path) { work.save_session(path); }),
+                  .menu_place = 11});
+    add(actions, {.id = "window.picture",
+                  .title = "Save image as…",
+                  .group = "File",
+                  .keys = {"Ctrl+Shift+P"},
+                  .words = "export png tiff",
+                  .run = asking("Save image at full quality, including all settings", "picture.png", {".png"},
+                                [this](const auto& path) { work.exporting().save_picture(path); }),
+                  .is_possible = is_open,
+                  .menu_place = 21});
+    add(actions, {.id = "window.save_volume",
+                  .title = "Save volume as…",
+                  .group = "File",
+                  .keys = {},
+                  .words = "export convert",
+                  .run = asking("Save volume", "volume.nrrd", written_endings(),
+                                [this](const auto& path) { work.exporting().save_volume(path); }),
+                  .is_possible = is_open,
+                  .menu_place = 22});
+    add(actions, {.id = "window.quit",
+                  .title = "Quit",
+                  .group = "File",
+                  .keys = {"Ctrl+Q"},
+                  .run = [this] { ask_to_close(); },
+                  .menu_place = 50});
 }
 
 // Each action starts or ends its tool and unfolds the panel with the result.

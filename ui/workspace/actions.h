@@ -20,6 +20,7 @@ struct Action {
     std::function<bool()> is_possible = [] { return true; };
     std::function<bool()> is_on = {};  // state of a switch; empty: not a switch
     std::function<void()> show = {};   // shows the controls; the palette calls it instead of switching off
+    int menu_place = 0;                // order in its menu; lines separate tens; equal places keep the order of add()
 };
 
 class Actions {

@@ -367,8 +367,8 @@ Change Workspace::Parts::take_or_throw(const Values& wanted, const std::string& 
     refuse_flattening(wanted);
     require_allowed_files(wanted);
     if (moves_heights) return take_with_heights(wanted, title, recorded, fails);
-    Change change = set_values(wanted, title, recorded);
     if (recorded && opens_with_repeats(wanted)) return {};
+    Change change = set_values(wanted, title, recorded);
     notices.settle(section_of(title));
     return change;
 }
@@ -775,7 +775,6 @@ void Workspace::Parts::use(const Values& values) {
     if (take(wanted, "view", Edit::done)) take(heights, "view", Edit::done);
 }
 
-// Instruments take time to start and stop, while display continues. The last of several requests wins.
 // Flow compares repeats of a line or of a B-scan. A simulated scene without them is opened again with those of the
 // wanted method and with the same view. Returns false for other sources, whose protocol belongs to the user.
 bool Workspace::Parts::opens_with_repeats(const Values& wanted) {
@@ -801,6 +800,7 @@ bool Workspace::Parts::opens_with_repeats(const Values& wanted) {
     return true;
 }
 
+// Instruments take time to start and stop, while display continues. The last of several requests wins.
 void Workspace::Parts::start_source() {
     if (viewer.live() == nullptr || viewer.live()->is_recorded()) return;
     jobs.start(
@@ -865,6 +865,17 @@ void Workspace::close() {
     parts_->attempt("source", [&] {
         parts_->recordings.refuse_while_active();
         parts_->close();
+    });
+}
+
+void Workspace::begin_new() {
+    parts_->jobs.cancel(parts_->opening);
+    parts_->attempt("source", [&] {
+        parts_->recordings.refuse_while_active();
+        parts_->close();
+        parts_->use(default_view_values());
+        parts_->session_file.clear();
+        parts_->history = {};
     });
 }
 
@@ -951,6 +962,10 @@ bool Workspace::has_last_session() const {
     return !parts_->last_session.empty();
 }
 
+bool Workspace::has_crashed() const {
+    return !parts_->state.last_ended_in_order() && has_last_session();
+}
+
 void Workspace::restore_last_session() {
     if (has_last_session()) parts_->open_session(parts_->last_session);
 }
@@ -962,10 +977,6 @@ void Workspace::save_preset(const std::string& name) {
         parts_->state.save_preset(name, parts_->preset_text());
         parts_->notices.note("files", "preset \"" + name + "\" saved");
     });
-bool Workspace::has_crashed() const {
-    return !parts_->state.last_ended_in_order() && has_last_session();
-}
-
 }
 
 void Workspace::use_preset(const std::string& name) {

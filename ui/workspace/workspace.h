@@ -101,6 +101,7 @@ class Workspace {
     // Returns the progress of opening the source or file of this name, or nullopt if it is not being opened.
     std::optional<JobState> opening(const std::string& name) const;
     void close();
+    void begin_new();  // closes the document and restores the default view; the next session is saved under a new name
     void start_source();  // start_source() and stop_source() start jobs; they do nothing without a live source
     void stop_source();
     std::vector<std::filesystem::path> recent() const;  // files that may be opened, newest first
@@ -136,8 +137,8 @@ class Workspace {
     void save_session(const std::filesystem::path& path);  // the complete state as TOML; starts a job
     std::filesystem::path session_file() const;            // file of the last save or restore; empty: none
     bool has_last_session() const;                         // session of the previous run
-    void restore_last_session();
     bool has_crashed() const;                              // the previous run did not exit properly
+    void restore_last_session();
     void save_preset(const std::string& name);  // stores view, recipe and flow under a name
     void use_preset(const std::string& name);
     std::vector<std::string> presets() const;
