@@ -248,7 +248,7 @@ const std::vector<Field<WindowSettings>>& describe<WindowSettings>() {
             .called("note")
             .found_by("comment")
             .never_undone(),
-        integer("record_volumes", &S::record_volumes, 0, std::int64_t{1} << 40, "volumes", view,
+        integer("record_volumes", &S::record_volumes, 0, 1'000'000'000, "volumes", view,
                 "recordings end after this number of volumes; 0: when stopped")
             .special(0, "until stopped")
             .soft(0, 100)
