@@ -326,24 +326,21 @@ TEST_F(WindowTest, SingleBScanFillsWindow) {
 }
 
 TEST_F(WindowTest, TabMovesFocusAndSpaceClicks) {
-    open_window(1280, 1200);
+    open_window();
     open_ball();
-    const bool lighting = work().view().lighting;
-    const auto has_focus = [this](const char* control) {
-        return window().place_of("focus") == window().place_of(control);
-    };
-    ASSERT_TRUE(window().place_of("view.lighting").has_value());
+    const std::string open = work().settings().window().open_panels;
+    const auto has_focus = [this] { return window().place_of("focus") == window().place_of("panel.view"); };
+    ASSERT_TRUE(window().place_of("panel.view").has_value());
     EXPECT_FALSE(window().place_of("focus").has_value());
-    int presses = 0;
-    for (; presses < 300 && !has_focus("view.lighting"); ++presses) press("Tab");
-    ASSERT_TRUE(has_focus("view.lighting"));
+    for (int presses = 0; presses < 200 && !has_focus(); ++presses) press("Tab");
+    ASSERT_TRUE(has_focus());
     press("Space");
     turns(6);
-    EXPECT_NE(work().view().lighting, lighting);
+    EXPECT_NE(work().settings().window().open_panels, open);
     press("Tab");
-    EXPECT_FALSE(has_focus("view.lighting"));
+    EXPECT_FALSE(has_focus());
     press("Shift+Tab");
-    EXPECT_TRUE(has_focus("view.lighting"));
+    EXPECT_TRUE(has_focus());
     press("Esc");
     EXPECT_FALSE(window().place_of("focus").has_value());
     EXPECT_TRUE(work().viewer().is_open());
