@@ -124,6 +124,7 @@ TEST_F(Sliced, UsesColoursOfCurveOnRequest) {
 // Linear reflectivities are black on a linear scale: 1 % of the largest value is dark, its fourth root is not.
 TEST_F(Sliced, SectionsOfReflectivityShowFourthRoot) {
     view_.show = ViewContent::slice;
+    view_.zoom = 1;
     view_.low = 0;
     view_.high = 1;
     const auto faint = [](auto...) { return 0.01; };
@@ -138,7 +139,7 @@ TEST_F(Sliced, SectionsOfReflectivityShowFourthRoot) {
 
 TEST_F(Sliced, SectionFromBehindIsMirrored) {
     view_.show = ViewContent::slice;
-    view_.slice_colours = SliceColours::gray;
+    view_.zoom = 1;  // fills the picture
     const Image front = renderer().render(view_);
     view_.plane_from_behind = true;
     const Image behind = renderer().render(view_);
