@@ -18,9 +18,7 @@ const std::array points{glm::dvec3{0, 0, 0}, glm::dvec3{140, -90, 100}, glm::dve
                         glm::dvec3{10, 95, -30}};
 
 View some_view(Projection projection) {
-    View view;
-    view.width = 640;
-    view.height = 480;
+    View view = sized_view(640, 480);
     view.projection = projection;
     view.azimuth_deg = -50;
     view.elevation_deg = 33;

@@ -17,18 +17,25 @@ inline std::shared_ptr<const ChannelVoxels> channel_voxels(const VolumeGrid& gri
     return std::make_shared<const ChannelVoxels>(ChannelVoxels{file, "", grid, bytes->data(), bytes});
 }
 
+// A channel with a preset, from 0 to 40.
+inline Channel volume_channel(const VolumeGrid& grid, const ValueAt& value, const std::string& curve) {
+    Channel channel;
+    channel.volume = channel_voxels(grid, value);
+    channel.curve = curve;
+    channel.low = 0;
+    channel.high = 40;
+    return channel;
+}
+
 // The same colour and extinction over the whole range.
 inline TransferCurve even_curve(double red, double green, double blue, double extinction, double length = 0) {
     return {{{0, red, green, blue, extinction}, {1, red, green, blue, extinction}}, "", true, length};
 }
 
 inline Channel even_channel(const VolumeGrid& grid, const TransferCurve& curve) {
-    Channel channel;
-    channel.volume = channel_voxels(grid, [](auto...) { return 20.0; });
+    Channel channel = volume_channel(
+        grid, [](auto...) { return 20.0; }, "of the test");
     channel.own_curve = curve;
-    channel.curve = "of the test";
-    channel.low = 0;
-    channel.high = 40;
     return channel;
 }
 

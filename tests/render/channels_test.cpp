@@ -3,24 +3,19 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 #include <numbers>
-#include <span>
 
 #include "channel_cases.h"
-#include "compute/error.h"
-#include "compute/indexing.h"
 #include "render/annotations/annotations.h"
 
 namespace echolux::test {
 namespace {
 
-class Together : public Rendering {
+class Together : public SharedRendering {
   protected:
     static constexpr std::int64_t edge = 32;
 
     void SetUp() override {
-        Rendering::SetUp();
         grid_ = db_grid(edge, edge, edge);
         view_ = voxel_view(grid_, edge, edge);
         view_.background = {0, 0, 0};
@@ -38,66 +33,8 @@ class Together : public Rendering {
 
     std::vector<float> picture_16() {
         std::vector<float> found;
-        renderer().render(view_, PictureBits::sixteen,
-                          [&](const PictureRows& rows) {
-                              for (std::size_t i = 0; i + 2 <= rows.pixels.size(); i += 2) {
-                                  std::uint16_t code = 0;
-                                  std::memcpy(&code, rows.pixels.data() + i, 2);
-                                  found.push_back(code / 65535.0F);
-                              }
-                          },
-                          {});
+        for (const std::uint16_t code : codes_of_16_bits(renderer(), view_)) found.push_back(code / 65535.0F);
         return found;
-    }
-
-    void expect_alone_as_opened(std::span<const ViewMode> modes) {
-        view_.lighting = true;
-        for (const ViewMode mode : modes) {
-            view_.mode = mode;
-            set_volume(other_speckle);
-            View plain = view_;
-            plain.preset = "gray";
-            plain.opacity = 0.7;
-            const Image alone = renderer().render(plain);
-            set_volume(speckle);
-            View shown = view_;
-            shown.channel_1_shown = false;
-            shown.channels[1].volume = channel_voxels(grid_, other_speckle);
-            shown.channels[1].curve = "gray";
-            shown.channels[1].low = 0;
-            shown.channels[1].high = 40;
-            shown.channels[1].opacity = 0.7;
-            EXPECT_EQ(renderer().render(shown).pixels, alone.pixels) << static_cast<int>(mode);
-        }
-    }
-
-    void expect_same_without_skipping(std::span<const ViewMode> modes) {
-        const auto box = [](std::int64_t from, double value) {
-            return [=](std::int64_t z, std::int64_t a, std::int64_t b) {
-                const auto in = [&](std::int64_t x) { return x >= from && x < from + 6; };
-                return in(z) && in(a) && in(b) ? value : 0.0;
-            };
-        };
-        const VolumeGrid grid = db_grid(48, 48, 48);
-        renderer().set_volume(grid, voxels(grid, box(4, 35)).data());
-        view_ = voxel_view(grid, 64, 64);
-        view_.low = 0;
-        view_.high = 40;
-        view_.channels[0].volume = channel_voxels(grid, box(24, 30));
-        view_.channels[0].curve = "gray";
-        view_.channels[0].low = 0;
-        view_.channels[0].high = 40;
-        view_.channels[1] = label_channel(grid, box(36, 3), {{3, "there", {1, 0.5, 0}, 400}});
-        for (const ViewMode mode : modes) {
-            view_.mode = mode;
-            view_.skip_empty = true;
-            const Image skipping = renderer().render(view_);
-            view_.skip_empty = false;
-            EXPECT_EQ(skipping.pixels, renderer().render(view_).pixels) << static_cast<int>(mode);
-            View without = view_;
-            without.channels[1].shown = false;
-            EXPECT_NE(skipping.pixels, renderer().render(without).pixels) << static_cast<int>(mode);
-        }
     }
 
     VolumeGrid grid_;
@@ -105,31 +42,22 @@ class Together : public Rendering {
 };
 
 // C = sum of e c / sum of e, alpha = 1 - exp(-sum of e), over the depth of a volume one voxel deep, seen from the
-// front.
-TEST_F(Together, TwoEvenVolumesAddExtinctions) {
+// front. A channel that covers another replaces it: nothing of the other is left where the channel is densest.
+TEST_F(Together, EvenVolumesAddExtinctionsOrReplaceEachOther) {
     set_volume([](auto...) { return 20.0; });
     set_curve(even_curve(0.9, 0.2, 0.1, 0.7));
     view_.channels[0] = even_channel(grid_, even_curve(0.1, 0.3, 0.8, 1.1));
     view_.transparent = true;
-    const std::vector<float> found = picture_16();
     const std::size_t middle = 4 * (edge / 2 * edge + edge / 2);
+    std::vector<float> found = picture_16();
     EXPECT_NEAR(found[middle + 3], 1 - std::exp(-1.8), 2e-4);
     const std::array<double, 3> first{0.9, 0.2, 0.1}, second{0.1, 0.3, 0.8};
     for (std::size_t i = 0; i < 3; ++i) {
         const double expected = (0.7 * first[i] + 1.1 * second[i]) / 1.8;
         EXPECT_NEAR(found[middle + i], expected, 3e-3) << i;  // colour tables have 8 bits
     }
-}
-
-// A channel that covers another replaces it: nothing of the other is left where the channel is densest.
-TEST_F(Together, OverReplacesCoveredVolume) {
-    set_volume([](auto...) { return 20.0; });
-    set_curve(even_curve(0.9, 0.2, 0.1, 0.7));
-    view_.channels[0] = even_channel(grid_, even_curve(0.1, 0.3, 0.8, 1.1));
     view_.channels[0].blend = ChannelBlend::over;
-    view_.transparent = true;
-    const std::size_t middle = 4 * (edge / 2 * edge + edge / 2);
-    std::vector<float> found = picture_16();
+    found = picture_16();
     EXPECT_NEAR(found[middle + 3], 1 - std::exp(-1.1), 2e-4);
     EXPECT_NEAR(found[middle + 2], 0.8, 3e-3);
     view_.channels[0].opacity = 0.5;  // half of the volume and half of the channel remain
@@ -139,81 +67,47 @@ TEST_F(Together, OverReplacesCoveredVolume) {
 
 TEST_F(Together, OrderDoesNotMatterForSums) {
     set_volume(speckle);
-    const auto other = channel_voxels(grid_, other_speckle);
-    const auto third = channel_voxels(grid_, ball(grid_, 12));
+    Channel other = volume_channel(grid_, other_speckle, "angiogram"),
+            third = volume_channel(grid_, ball(grid_, 12), "gray");
+    other.colour_map = "magma";
+    third.colour_map = "viridis";
     for (const ViewMode mode : {ViewMode::composite, ViewMode::mip}) {
         view_.mode = mode;
-        const auto picture = [&](std::size_t a, std::size_t b) {
-            View view = view_;
-            for (std::size_t i : {a, b}) {
-                view.channels[i].low = 0;
-                view.channels[i].high = 40;
-            }
-            view.channels[a].volume = other;
-            view.channels[a].curve = "angiogram";
-            view.channels[a].colour_map = "magma";
-            view.channels[b].volume = third;
-            view.channels[b].curve = "gray";
-            view.channels[b].colour_map = "viridis";
-            return renderer().render(view).pixels;
-        };
-        const auto one = picture(0, 1), two = picture(2, 0);
-        std::int64_t apart = 0;
-        for (std::size_t i = 0; i < one.size(); ++i) apart = std::max<std::int64_t>(apart, std::abs(one[i] - two[i]));
-        EXPECT_LE(apart, 1) << static_cast<int>(mode);
+        view_.channels = {other, third, {}};
+        const Image one = renderer().render(view_);
+        view_.channels = {third, {}, other};
+        EXPECT_LE(largest_difference(renderer().render(view_), one), 1) << static_cast<int>(mode);
     }
 }
 
 // With the volume hidden, a single channel has the same bits as its file opened as the volume.
-TEST_F(Together, SingleChannelEqualsItsVolume) {
-    expect_alone_as_opened(std::array{ViewMode::composite, ViewMode::mip, ViewMode::isosurface});
-}
-
 TEST_F(Together, SlowSingleChannelEqualsItsVolumeInEveryMode) {
     view_.ambient_occlusion = 0.5;
-    expect_alone_as_opened(all_modes);
+    view_.lighting = true;
+    for (const ViewMode mode : all_modes) {
+        view_.mode = mode;
+        set_volume(other_speckle);
+        View plain = view_;
+        plain.preset = "gray";
+        plain.opacity = 0.7;
+        const Image alone = renderer().render(plain);
+        set_volume(speckle);
+        View shown = view_;
+        shown.channel_1_shown = false;
+        shown.channels[1] = volume_channel(grid_, other_speckle, "gray");
+        shown.channels[1].opacity = 0.7;
+        EXPECT_EQ(renderer().render(shown).pixels, alone.pixels) << static_cast<int>(mode);
+    }
 }
 
 // Same with an invisible volume that is sampled together with the channel: shading uses the channel's own gradients.
 TEST_F(Together, ChannelBesideEmptyVolumeEqualsItsVolume) {
     view_.lighting = true;
-    for (const ViewMode mode : {ViewMode::composite}) {
-        view_.mode = mode;
-        set_volume(other_speckle);
-        const Image alone = renderer().render(view_);
-        set_volume([](auto...) { return 0.0; });
-        View shown = view_;
-        shown.channels[0].volume = channel_voxels(grid_, other_speckle);
-        shown.channels[0].low = 0;
-        shown.channels[0].high = 40;
-        const Image beside = renderer().render(shown);
-        std::int64_t apart = 0;
-        for (std::size_t i = 0; i < alone.pixels.size(); ++i)
-            apart = std::max<std::int64_t>(apart, std::abs(alone.pixels[i] - beside.pixels[i]));
-        EXPECT_LE(apart, 1) << static_cast<int>(mode);
-    }
-}
-
-TEST_F(Together, SlowPagedVolumeIsDrawnWithChannels) {
-    const VolumeGrid grid = db_grid(48, 48, 48);
-    view_ = voxel_view(grid, 48, 48);
-    view_.low = 0;
-    view_.high = 40;
-    view_.channels[0].volume = channel_voxels(grid, ball(grid, 20));
-    view_.channels[0].curve = "angiogram";
-    view_.channels[0].low = 0;
-    view_.channels[0].high = 40;
-    renderer().set_volume(grid, voxels(grid, speckle).data());
-    const Image whole = renderer().render(view_);
-    const auto limited = renderer_with({.edge = 40, .pool_bytes = INT64_MAX, .page_edge = 32});
-    const std::vector<std::byte> codes = voxels(grid, speckle);
-    limited->set_volume(voxels_in_memory(grid, codes.data()));
-    ASSERT_TRUE(limited->is_in_pages());
-    const Image paged = limited->render(view_);
-    std::int64_t apart = 0;
-    for (std::size_t i = 0; i < whole.pixels.size(); ++i)
-        apart = std::max<std::int64_t>(apart, std::abs(whole.pixels[i] - paged.pixels[i]));
-    EXPECT_LE(apart, 1);
+    set_volume(other_speckle);
+    const Image alone = renderer().render(view_);
+    set_volume([](auto...) { return 0.0; });
+    view_.channels[0] = volume_channel(grid_, other_speckle, "automatic");
+    EXPECT_LE(largest_difference(renderer().render(view_), alone), 1);
 }
 
 TEST_F(Together, HiddenChannelIsNotDrawn) {
@@ -223,15 +117,6 @@ TEST_F(Together, HiddenChannelIsNotDrawn) {
     EXPECT_NE(renderer().render(view_).pixels, plain.pixels);
     view_.channels[0].shown = false;
     EXPECT_EQ(renderer().render(view_).pixels, plain.pixels);
-}
-
-// Far from each other, so that the bricks of one have no information about the other.
-TEST_F(Together, SlowSkippingChangesNoPixel) {
-    expect_same_without_skipping(std::array{ViewMode::composite});
-}
-
-TEST_F(Together, SlowSkippingChangesNoPixelInAnyMode) {
-    expect_same_without_skipping(all_modes);
 }
 
 // The boundary of a ball of labels in a section is a circle: to 0.35 of a voxel by SciPy, and to one pixel more here.
@@ -302,30 +187,18 @@ TEST_F(Together, LegendNamesLabels) {
     EXPECT_TRUE(std::ranges::any_of(sheet.labels(), [](const auto& label) { return label.text == "labels"; }));
 }
 
-std::string refusal(const std::function<void()>& work) {
-    try {
-        work();
-    } catch (const Error& error) {
-        return error.line();
-    }
-    return "";
-}
-
 TEST_F(Together, RejectsOtherSizesByName) {
     set_volume(speckle);
     view_.channels[1] = even_channel(db_grid(edge, edge, edge - 1), even_curve(1, 1, 1, 1));
     view_.channels[1].file = "octa.nrrd";
-    std::string line = refusal([&] { check_channels(view_, grid_, "volume.nrrd"); });
+    const std::string line = refusal_of([&] { check_channels(view_, grid_, "volume.nrrd"); }).line();
     for (const char* part : {"octa.nrrd", "view.channel_3_file", "32 x 32 x 31", "32 x 32 x 32", "volume.nrrd"})
         EXPECT_NE(line.find(part), std::string::npos) << line << " | " << part;
-    line = refusal([&] { renderer().render(view_); });
-    EXPECT_NE(line.find("octa.nrrd"), std::string::npos) << line;
-    view_.channels[1] = label_channel(grid_, [](auto...) { return 1.5; }, {});
+    EXPECT_NE(refusal_of([&] { renderer().render(view_); }).line().find("octa.nrrd"), std::string::npos);
+    view_.channels[1] = label_channel(grid_, [](auto...) { return 1.0; }, {});
     view_.channels[1].volume = channel_voxels(
         grid_, [](auto...) { return 1.5; }, "l.nrrd");
-    view_.channels[1].file = "l.nrrd";
-    line = refusal([&] { renderer().render(view_); });
-    EXPECT_NE(line.find("which is not a label"), std::string::npos) << line;
+    EXPECT_NE(refusal_of([&] { renderer().render(view_); }).line().find("which is not a label"), std::string::npos);
 }
 
 }  // namespace

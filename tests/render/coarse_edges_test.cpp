@@ -4,7 +4,6 @@
 
 #include <limits>
 
-#include "compute/indexing.h"
 #include "render/resolver.h"
 #include "render/slots/volume_texture.h"
 #include "render/vk/read_back.h"
@@ -15,10 +14,7 @@ namespace {
 
 // An empty volume in front of a background, so that all pixels of a picture are equal.
 TEST(CoarseEdges, HideContentBeyondRays) {
-    GpuDevice choice;
-    choice.validation = true;
-    choice.on_message = [](const std::string& text) { ADD_FAILURE() << "validation layer: " << text; };
-    const gpu::Device device(choice);
+    const gpu::Device device(validated_device());
     gpu::Queue queue(device);
     gpu::ReadBack read_back(device, queue);
     BrickBuilder builder(device);

@@ -2,9 +2,6 @@
 // into host-mapped memory, and its count is compared with that of the only read-back function.
 #include <gtest/gtest.h>
 
-#include <array>
-#include <stdexcept>
-
 #include "app/live/live_pipeline.h"
 #include "bench/spectra.h"
 #include "render/vk/image.h"
@@ -19,17 +16,10 @@ namespace {
 const BenchSize size{256, 24, 12, 4};
 
 View small_view() {
-    View view;
-    view.width = 64;
-    view.height = 48;
-    return view;
+    return sized_view(64, 48);
 }
 
-BackendChoice on_the_cpu() {
-    BackendChoice choice;
-    choice.backend = Backend::cpu;
-    return choice;
-}
+const BackendChoice on_cpu{.backend = Backend::cpu};
 
 std::int64_t feed_and_draw(LivePipeline& path, const BenchSpectra& spectra, std::int64_t volumes) {
     std::int64_t drawn = 0;
@@ -48,7 +38,7 @@ std::int64_t feed_and_draw(LivePipeline& path, const BenchSpectra& spectra, std:
 
 TEST(Copies, DisplayCopiesNoDataToHost) {
     const VulkanCopyLayer layer;
-    LivePipeline path(chain_spec(size), on_the_cpu(), {});
+    LivePipeline path(chain_spec(size), on_cpu, {});
     const BenchSpectra spectra(size, SampleFormat::u16, MemoryKind::host);
     ASSERT_EQ(feed_and_draw(path, spectra, 20), 20);
     EXPECT_EQ(layer.counted().bytes, 0);
@@ -59,7 +49,7 @@ TEST(Copies, DisplayCopiesNoDataToHost) {
 
 TEST(Copies, ReadBackUsesOneFunction) {
     const VulkanCopyLayer layer;
-    LivePipeline path(chain_spec(size), on_the_cpu(), {});
+    LivePipeline path(chain_spec(size), on_cpu, {});
     const BenchSpectra spectra(size, SampleFormat::u16, MemoryKind::host);
     feed_and_draw(path, spectra, 1);
     const auto picture = path.display.picture(small_view());
@@ -109,97 +99,11 @@ TEST(Copies, PlantedCopyIsSeen) {
     EXPECT_EQ(layer.counted().copies, 1);
 }
 
-// An image in host-mapped memory. The renderer itself never has one.
-class MappedImage {
-  public:
-    MappedImage(const gpu::Device& device, vk::ImageUsageFlags usage)
-        : image_(device.logical(), vk::ImageCreateInfo{.imageType = vk::ImageType::e2D,
-                                                       .format = vk::Format::eR8G8B8A8Unorm,
-                                                       .extent = {8, 4, 1},
-                                                       .mipLevels = 1,
-                                                       .arrayLayers = 1,
-                                                       .tiling = vk::ImageTiling::eLinear,
-                                                       .usage = usage}),
-          memory_(
-              gpu::allocated(device, image_.getMemoryRequirements(),
-                             vk::MemoryPropertyFlagBits::eHostVisible | vk::MemoryPropertyFlagBits::eHostCoherent)) {
-        image_.bindMemory(*memory_, 0);
-        static_cast<void>(memory_.mapMemory(0, VK_WHOLE_SIZE));
-    }
-
-    vk::Image handle() const { return *image_; }
-
-  private:
-    vk::raii::Image image_;
-    vk::raii::DeviceMemory memory_;
-};
-
-void make_usable(const vk::raii::CommandBuffer& commands, vk::Image image) {
-    const vk::ImageMemoryBarrier2 barrier{.srcStageMask = vk::PipelineStageFlagBits2::eAllCommands,
-                                          .dstStageMask = vk::PipelineStageFlagBits2::eAllCommands,
-                                          .dstAccessMask = vk::AccessFlagBits2::eTransferWrite,
-                                          .newLayout = vk::ImageLayout::eGeneral,
-                                          .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
-                                          .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
-                                          .image = image,
-                                          .subresourceRange = {vk::ImageAspectFlagBits::eColor, 0, 1, 0, 1}};
-    commands.pipelineBarrier2({.imageMemoryBarrierCount = 1, .pImageMemoryBarriers = &barrier});
-}
-
-// Half of the image, mirrored, with the function of Vulkan 1.3.
-TEST(Copies, PlantedBlitIsSeen) {
-    const VulkanCopyLayer layer;
-    const gpu::Device device({});
-    gpu::Queue queue(device);
-    const gpu::DeviceImage image(device,
-                                 {vk::ImageType::e2D,
-                                  vk::Format::eR8G8B8A8Unorm,
-                                  {8, 4, 1},
-                                  vk::ImageUsageFlagBits::eTransferSrc | vk::ImageUsageFlagBits::eSampled},
-                                 "planted");
-    const MappedImage host(device, vk::ImageUsageFlagBits::eTransferDst);
-    const vk::ImageSubresourceLayers layers{vk::ImageAspectFlagBits::eColor, 0, 0, 1};
-    const std::array<vk::Offset3D, 2> from{vk::Offset3D{0, 0, 0}, vk::Offset3D{8, 4, 1}};
-    const std::array<vk::Offset3D, 2> to{vk::Offset3D{4, 4, 0}, vk::Offset3D{0, 0, 1}};
-    const vk::ImageBlit2 region{
-        .srcSubresource = layers, .srcOffsets = from, .dstSubresource = layers, .dstOffsets = to};
-    queue.run([&](const vk::raii::CommandBuffer& commands) {
-        image.record_first_use(commands);
-        make_usable(commands, host.handle());
-        commands.blitImage2({.srcImage = image.handle(),
-                             .srcImageLayout = vk::ImageLayout::eGeneral,
-                             .dstImage = host.handle(),
-                             .dstImageLayout = vk::ImageLayout::eGeneral,
-                             .regionCount = 1,
-                             .pRegions = &region,
-                             .filter = vk::Filter::eNearest});
-    });
-    EXPECT_EQ(layer.counted().bytes, 4 * 4 * 4);
-    EXPECT_EQ(layer.counted().copies, 1);
-}
-
 TEST(Copies, DetectsPlantedHostBuffer) {
     const VulkanCopyLayer layer;
     const gpu::Device device({});
     const gpu::HostBuffer host(device, 64, vk::BufferUsageFlagBits::eStorageBuffer);
     EXPECT_EQ(layer.counted().shader_targets, 1);
-}
-
-// A second layer object in the same process starts at zero, and the first one continues to count.
-TEST(Copies, EachLayerObjectCountsFromZero) {
-    const auto plant = [] {
-        const gpu::Device device({});
-        const gpu::HostBuffer host(device, 64, vk::BufferUsageFlagBits::eStorageBuffer);
-    };
-    const VulkanCopyLayer first;
-    EXPECT_THROW(first.counted(), std::runtime_error);  // nothing has used the layer yet
-    plant();
-    EXPECT_EQ(first.counted().shader_targets, 1);
-    const VulkanCopyLayer second;
-    EXPECT_THROW(second.counted(), std::runtime_error);
-    plant();
-    EXPECT_EQ(second.counted().shader_targets, 1);
-    EXPECT_EQ(first.counted().shader_targets, 2);
 }
 
 }  // namespace

@@ -1,11 +1,9 @@
 // Boxes, planes and heights remove exactly the right parts. Compares the lengths of rays inside the rest with clipping
-// in double precision, with rays computed independently of the camera.
+// in double precision, with rays computed independently of the camera. Proportions follow the spacing.
 #include <array>
 #include <cmath>
 #include <numbers>
 
-#include "compute/error.h"
-#include "compute/indexing.h"
 #include "rendering.h"
 
 namespace echolux::test {
@@ -77,10 +75,9 @@ Line line_of(const View& view, double x, double y) {
     return line;
 }
 
-class Cutting : public Rendering {
+class Cutting : public SharedRendering {
   protected:
     void SetUp() override {
-        Rendering::SetUp();
         VolumeGrid grid = db_grid(40, 40, 28);
         grid.spacing_um = {2, 3, 4};
         grid.first_depth_um = 100;
@@ -114,15 +111,6 @@ class Cutting : public Rendering {
                 EXPECT_GT(cut_away, 1000);  // the cut removed something visible
             }
         }
-    }
-
-    std::string refused() {
-        try {
-            renderer().measure(view_);
-        } catch (const Error& error) {
-            return error.where();
-        }
-        return "";
     }
 
     View view_;
@@ -177,59 +165,52 @@ TEST_F(Cutting, PlaneOutsideVolumeKeepsAllOrNone) {
     EXPECT_EQ(total(), 0);
 }
 
-TEST_F(Cutting, ImpossibleCutsAreRefused) {
-    view_.clip_planes = {1, 0, 0};
-    EXPECT_EQ(refused(), "view.clip_planes");
-    view_.clip_planes = {0, 0, 0, 5};
-    EXPECT_EQ(refused(), "view.clip_planes");
-    view_.clip_planes.assign(28, 1);
-    EXPECT_EQ(refused(), "view.clip_planes");
-    view_.clip_planes = {};
-    view_.clip_low = {0.5, 0, 0};
-    view_.clip_high = {0.5, 1, 1};
-    EXPECT_EQ(refused(), "view.clip_low, view.clip_high");
-    view_.clip_low = {0.5};
-    EXPECT_EQ(refused(), "view.clip_low, view.clip_high");
-    view_.clip_low = {0, 0, 0};
-    view_.top_um = 5;
-    view_.bottom_um = 4;
-    EXPECT_EQ(refused(), "view.top_um, view.bottom_um");
+struct Size {
+    double x, y;
+};
+
+class Projected : public SharedRendering {
+  protected:
+    // Width and height of the volume's silhouette in pixels.
+    Size silhouette(const View& view) {
+        const std::vector<RayMeasure> rays = renderer().measure(view);
+        std::int64_t left = view.width, right = -1, top = view.height, bottom = -1;
+        for (std::int64_t y = 0; y < view.height; ++y) {
+            for (std::int64_t x = 0; x < view.width; ++x) {
+                if (rays[index(y * view.width + x)].path <= 0) continue;
+                left = std::min(left, x), right = std::max(right, x);
+                top = std::min(top, y), bottom = std::max(bottom, y);
+            }
+        }
+        return {static_cast<double>(right - left + 1), static_cast<double>(bottom - top + 1)};
+    }
+
+    Size front_silhouette(const std::array<double, 3>& spacing_um) {
+        VolumeGrid grid = db_grid(10, 20, 30);
+        grid.spacing_um = spacing_um;
+        renderer().set_volume(grid, voxels(grid, [](auto...) { return 1.0; }).data());
+        View view;
+        view.projection = Projection::orthographic;
+        view.azimuth_deg = view.elevation_deg = 0;
+        view.width = view.height = 400;
+        return silhouette(view);
+    }
+};
+
+TEST_F(Projected, ProportionsArePhysical) {
+    const Size size = front_silhouette({8, 2, 1});  // 80 deep, 40 wide
+    EXPECT_NEAR(size.y / size.x, 2, 0.03);
+    const double diagonal = std::hypot(80.0, 40.0, 30.0);
+    EXPECT_NEAR(size.y, 400 * 80 / diagonal, 1.5);
 }
 
-// A face opened by a cut is not shaded; the ball's own surface is.
-TEST_F(Cutting, CutFaceShowsPlainColours) {
-    const VolumeGrid grid = db_grid(64, 64, 64);
-    renderer().set_volume(grid, voxels(grid, ball(grid, 30)).data());
-    View view = voxel_view(grid, 64, 64);
-    view.opacity = 1000;
-    view.lighting_strength = 1;
-    const auto difference = [&](std::int64_t x, std::int64_t y) {
-        view.lighting = false;
-        const Image plain = renderer().render(view);
-        view.lighting = true;
-        const Image lit = renderer().render(view);
-        const auto at = index(4 * (y * 64 + x));
-        return std::abs(plain.pixels[at] - lit.pixels[at]);
-    };
-    EXPECT_GT(difference(50, 32), 10);
-    view.clip_planes = {0, 0, -1, 0};  // removes the front half
-    for (const std::int64_t x : {32, 40, 44, 48}) EXPECT_LE(difference(x, 32), 2) << x;
-}
-
-// Ambient light reaches a face opened by a cut like the volume's own faces.
-TEST_F(Cutting, LightReachesCutFace) {
-    const VolumeGrid grid = db_grid(64, 64, 64);
-    renderer().set_volume(grid, voxels(grid, [](auto...) { return 30.0; }).data());
-    View view = voxel_view(grid, 64, 64);
-    view.opacity = 100;
-    view.ambient_occlusion = 1;
-    const auto middle = [&] { return renderer().render(view).pixels[4 * (32 * 64 + 32)]; };
-    const int own = middle();
-    view.clip_planes = {0, 0, -1, 0};
-    EXPECT_NEAR(middle(), own, 8);
-    view.clip_planes = {};
-    view.clip_low = {0, 0, 0.4};
-    EXPECT_NEAR(middle(), own, 8);
+TEST_F(Projected, UnknownSpacingMakesVoxelsCubes) {
+    const Size none = front_silhouette({0, 0, 0});
+    EXPECT_NEAR(none.x, 2 * none.y, 2);  // tolerance: one pixel of height
+    const Size depth_only = front_silhouette({3, 0, 0});
+    EXPECT_NEAR(depth_only.x, 2 * depth_only.y, 2);
+    const Size one_lateral = front_silhouette({1, 0, 3});  // unknown, so the spacing of B-scans is used for A-scans
+    EXPECT_NEAR(one_lateral.x, 6 * one_lateral.y, 6);
 }
 
 }  // namespace

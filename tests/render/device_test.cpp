@@ -7,9 +7,8 @@
 #include <fstream>
 #include <optional>
 
-#include "compute/error.h"
-#include "render/renderer.h"
 #include "render/vk/device.h"
+#include "rendering.h"
 
 namespace echolux::test {
 namespace {
@@ -24,14 +23,10 @@ const DeviceFacts chip{"Small Graphics", DeviceType::integrated, 1, 3, {}, {4}};
 const DeviceFacts cloud{"Cloud Slice", DeviceType::virtual_gpu, 1, 3, {}, {5}};
 const DeviceFacts card{"NVIDIA H200", DeviceType::discrete, 1, 4, {}, {6}};
 
-std::string refusal_of(const std::vector<DeviceFacts>& devices, const std::string& name) {
-    try {
-        chosen_device(devices, name);
-    } catch (const Error& error) {
-        EXPECT_EQ(error.code(), ErrorCode::device);
-        return error.line();
-    }
-    return "no error";
+std::string refusal(const std::vector<DeviceFacts>& devices, const std::string& name) {
+    const Error error = refusal_of([&] { chosen_device(devices, name); });
+    EXPECT_EQ(error.code(), ErrorCode::device);
+    return error.line();
 }
 
 TEST(GpuDevice, TakesBestSuitableType) {
@@ -62,23 +57,20 @@ TEST(GpuDevice, PrefersGpuThatReconstructs) {
 }
 
 TEST(GpuDevice, EachRefusalHasReason) {
-    EXPECT_THAT(refusal_of({old_card, poor_card}, ""),
+    EXPECT_THAT(refusal({old_card, poor_card}, ""),
                 AllOf(HasSubstr("\"Old Card\" has Vulkan 1.1, 1.3 is needed"),
                       HasSubstr("\"Poor Card\" lacks timeline semaphores, a compute queue")));
-    EXPECT_THAT(refusal_of({card, old_card}, "Radeon"),
+    EXPECT_THAT(refusal({card, old_card}, "Radeon"),
                 AllOf(HasSubstr("called \"Radeon\""), HasSubstr("\"NVIDIA H200\" has a different name"),
                       HasSubstr("\"Old Card\" has Vulkan 1.1")));
-    EXPECT_THAT(refusal_of({}, ""), AllOf(HasSubstr("no Vulkan device"), HasSubstr("mesa-vulkan-drivers")));
+    EXPECT_THAT(refusal({}, ""), AllOf(HasSubstr("no Vulkan device"), HasSubstr("mesa-vulkan-drivers")));
 }
 
 TEST(Devices, UnknownNameListsAvailableOnes) {
-    try {
-        Renderer renderer({.name = "no such device", .validation = false, .on_message = {}});
-        FAIL() << "a device was found";
-    } catch (const Error& error) {
-        EXPECT_EQ(error.code(), ErrorCode::device);
-        EXPECT_THAT(error.line(), AllOf(HasSubstr("no such device"), HasSubstr("has a different name")));
-    }
+    const Error error =
+        refusal_of([] { const Renderer renderer({.name = "no such device", .validation = false, .on_message = {}}); });
+    EXPECT_EQ(error.code(), ErrorCode::device);
+    EXPECT_THAT(error.line(), AllOf(HasSubstr("no such device"), HasSubstr("has a different name")));
 }
 
 class Variable {
@@ -99,13 +91,9 @@ class Variable {
 TEST(Devices, MissingDriverIsClearError) {
     const Variable icd("VK_ICD_FILENAMES", "/nowhere/driver.json");
     const Variable drivers("VK_DRIVER_FILES", "/nowhere/driver.json");
-    try {
-        Renderer renderer;
-        FAIL() << "a device was found";
-    } catch (const Error& error) {
-        EXPECT_EQ(error.code(), ErrorCode::device);
-        EXPECT_THAT(error.line(), AllOf(HasSubstr("no Vulkan d"), HasSubstr("mesa-vulkan-drivers")));
-    }
+    const Error error = refusal_of([] { const Renderer renderer; });
+    EXPECT_EQ(error.code(), ErrorCode::device);
+    EXPECT_THAT(error.line(), AllOf(HasSubstr("no Vulkan d"), HasSubstr("mesa-vulkan-drivers")));
 }
 
 // A process that finds other files under the loader's names.

@@ -1,31 +1,23 @@
-// Pictures and volumes at the limits of their size.
+// Pictures and volumes at the limits of their size. Volumes that cannot be displayed are refused with their sizes,
+// before anything is allocated or read.
 #include <gmock/gmock.h>
 
 #include <cmath>
 #include <limits>
 
-#include "compute/error.h"
-#include "compute/indexing.h"
 #include "rendering.h"
 
 namespace echolux::test {
 namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
 
 class Extremes : public Rendering {
   protected:
     void show_ball(std::int64_t depth, std::int64_t a_scans, std::int64_t b_scans) {
         const VolumeGrid grid = db_grid(depth, a_scans, b_scans);
         renderer().set_volume(grid, voxels(grid, [](auto...) { return 30.0; }).data());
-    }
-
-    std::string refusal_of(const VolumeGrid& grid) {
-        try {
-            renderer().set_volume(grid, voxels(grid, [](auto...) { return 1.0; }).data());
-        } catch (const Error& error) {
-            EXPECT_EQ(error.code(), ErrorCode::bad_setting);
-            return error.line();
-        }
-        return "no error";
     }
 
     View view_;
@@ -79,27 +71,22 @@ TEST_F(Extremes, WidePicturesUseTiles) {
     EXPECT_EQ(wide.pixels[4 * 16383 + 2], 255);
 }
 
-TEST_F(Extremes, SlowLargePictureEqualsItsParts) {
-    show_ball(8, 8, 8);
-    view_.box = false;  // the width of its lines depends on the size of the picture
-    view_.width = view_.height = 8192;
-    view_.projection = Projection::orthographic;
-    view_.lighting = false;
-    view_.zoom = 0.25;
-    std::int64_t rows = 0;
-    const Image large = renderer().render(view_, {}, [&](std::int64_t more) { rows += more; });
-    EXPECT_EQ(rows, 8192);
-    view_.width = view_.height = 2048;
-    view_.zoom = 1;
-    const Image middle = renderer().render(view_);
-    std::int64_t different = 0;
-    for (std::int64_t y = 0; y < 2048; ++y) {
-        const auto* row = large.pixels.data() + 4 * ((y + 3072) * 8192 + 3072);
-        for (std::int64_t x = 0; x < 4 * 2048; ++x) {
-            different += std::abs(row[x] - middle.pixels[index(4 * 2048 * y + x)]) > 1;
-        }
-    }
-    EXPECT_EQ(different, 0);
+// More columns than a tile. Positions of jittered passes are rounded the same way in tiles as in a window, whose
+// picture has one accumulation buffer.
+TEST_F(Extremes, TilesEqualWholePictureBitForBit) {
+    const VolumeGrid grid = db_grid(24, 24, 24);
+    renderer().set_volume(grid, voxels(grid, [](auto z, auto a, auto b) { return 40 * noise(z, a, b); }).data());
+    view_.preset = "tissue";
+    view_.scale_bar = true;
+    view_.samples = view_.rest_samples = 3;
+    view_.width = 4096 + 256;
+    view_.height = 40;
+    view_.zoom = 6;
+    const Image tiles = renderer().render(view_);
+    double now_s = 0;
+    const PanePicture whole = followed_to_rest(renderer(), view_, now_s, 3);
+    EXPECT_GT(std::ranges::count_if(tiles.pixels, [](int level) { return level > 20 && level < 250; }), 20000);
+    EXPECT_EQ(largest_difference(tiles, renderer().read(whole.drawing)), 0);
 }
 
 // One path per pixel, in tiles with separate feature buffers.
@@ -125,6 +112,7 @@ TEST_F(Extremes, ProgressCallbackStopsRendering) {
     view_.width = view_.height = 3000;
     const auto stop = [](std::int64_t) { throw Error(ErrorCode::cancelled, "stopped", "test"); };
     EXPECT_THROW(renderer().render(view_, {}, stop), Error);
+    EXPECT_THROW(renderer().render(view_, PictureBits::sixteen, [&](const PictureRows&) { stop(0); }), Error);
     view_.width = view_.height = 8;
     EXPECT_EQ(renderer().render(view_).pixels.size(), 4u * 64);
 }
@@ -149,17 +137,70 @@ TEST_F(Extremes, NonFiniteHalfFloatsUseEndsOfRange) {
     EXPECT_NE(shown(two, one), shown(one, two));
 }
 
-TEST_F(Extremes, RejectsInvalidSpacing) {
+class RefusedVolume : public Rendering {
+  protected:
+    std::string refusal(const VolumeGrid& grid, ErrorCode code) {
+        const Error error = refusal_of([&] { renderer().set_volume(grid, nullptr); });  // never read
+        EXPECT_EQ(error.code(), code);
+        return error.line();
+    }
+};
+
+TEST_F(RefusedVolume, NamesBytesNeededAndAvailable) {
+    EXPECT_THAT(refusal(db_grid(2048, 2048, 2048), ErrorCode::out_of_memory),
+                AllOf(HasSubstr("2048 x 2048 x 2048"), HasSubstr("needs 32.00 GiB"), HasSubstr("at most"),
+                      HasSubstr(renderer().device_name())));
+}
+
+TEST_F(RefusedVolume, ReportsLongestEdge) {
+    EXPECT_THAT(refusal(db_grid(20000, 4, 4), ErrorCode::out_of_memory),
+                AllOf(HasSubstr("20000 x 4 x 4"), HasSubstr("at most")));
+    EXPECT_THAT(refusal(db_grid(4, 4, std::int64_t{1} << 40), ErrorCode::out_of_memory), HasSubstr("1099511627776"));
+}
+
+TEST_F(RefusedVolume, ReportsReason) {
+    EXPECT_THAT(refusal(db_grid(4, 4, 4, VoxelType::complex64), ErrorCode::bad_setting),
+                AllOf(HasSubstr("complex"), HasSubstr("recipe.quantity")));
+    EXPECT_THAT(refusal(db_grid(4, 0, 4), ErrorCode::bad_setting), HasSubstr("empty"));
+    VolumeGrid flat = db_grid(4, 4, 4);
+    flat.scale = 0;
+    EXPECT_THAT(refusal(flat, ErrorCode::bad_setting), HasSubstr("scale"));
+}
+
+TEST_F(RefusedVolume, KeepsPreviousVolume) {
+    const VolumeGrid grid = db_grid(16, 16, 16);
+    renderer().set_volume(grid, voxels(grid, ball(grid, 8)).data());
+    View view = sized_view(32, 32);
+    const Image before = renderer().render(view);
+    refusal(db_grid(20000, 4, 4), ErrorCode::out_of_memory);
+    EXPECT_EQ(renderer().render(view).pixels, before.pixels);
+}
+
+TEST_F(RefusedVolume, IsRequiredForPicture) {
+    EXPECT_THROW(renderer().render({}), Error);
+}
+
+TEST_F(RefusedVolume, SignedVoxelsKeepTheirValues) {
+    VolumeGrid grid = db_grid(2, 1, 1, VoxelType::i16);
+    grid.scale = 0.5;
+    grid.offset = 10;
+    const std::array<std::int16_t, 2> codes{-2000, -3000};
+    renderer().set_volume(grid, codes.data());
+    View view = voxel_view(grid, 1, 2);
+    view.mode = ViewMode::mip;
+    const std::vector<RayMeasure> rays = renderer().measure(view);
+    EXPECT_NEAR(rays[0].value, -990, 0.01);
+    EXPECT_NEAR(rays[1].value, -1490, 0.01);
+}
+
+TEST_F(RefusedVolume, SpacingIsValid) {
     VolumeGrid grid = db_grid(4, 4, 4);
-    grid.spacing_um = {0, 0, 0};  // unknown
-    EXPECT_EQ(refusal_of(grid), "no error");
     const std::array<const char*, 3> axes{"depth", "A-scans", "B-scans"};
     for (const double wrong : {-1.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
         for (std::size_t axis = 0; axis < 3; ++axis) {
             grid.spacing_um = {1, 1, 1};
             grid.spacing_um[axis] = wrong;
-            EXPECT_THAT(refusal_of(grid), testing::HasSubstr("spacing")) << axes[axis];
-            EXPECT_THAT(refusal_of(grid), testing::HasSubstr(axes[axis]));
+            EXPECT_THAT(refusal(grid, ErrorCode::bad_setting), AllOf(HasSubstr("spacing"), HasSubstr(axes[axis])));
         }
     }
 }

@@ -6,7 +6,6 @@
 #include "compute/indexing.h"
 #include "render/denoiser.h"
 #include "render/renderer.h"
-#include "tests/unit/await.h"
 #include "traced.h"
 
 namespace echolux::test {
@@ -43,13 +42,8 @@ class Fireflies : public Traced {
     }
 
     std::int64_t taken_out() {
-        PanePicture shown;
         double now_s = 10;
-        for (TestTimeout timeout; timeout.lasts() && !shown.is_final;) {
-            shown = renderer().follow(view_, now_s += .1);
-            renderer().wait(shown.drawing);
-        }
-        EXPECT_EQ(shown.passes, view_.paths);
+        EXPECT_EQ(followed_to_rest(renderer(), view_, now_s).passes, view_.paths);
         return renderer().fireflies();
     }
 

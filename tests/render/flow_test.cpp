@@ -3,8 +3,6 @@
 #include <complex>
 #include <numbers>
 
-#include "compute/error.h"
-#include "compute/indexing.h"
 #include "render/view/curve.h"
 #include "rendering.h"
 
@@ -13,10 +11,9 @@ namespace {
 
 constexpr std::int64_t edge = 32;
 
-class Flowing : public Rendering {
+class Flowing : public SharedRendering {
   protected:
     void SetUp() override {
-        Rendering::SetUp();
         grid_ = db_grid(edge, edge, edge);
         set_structure([](auto...) { return 0.0; });
         view_ = voxel_view(grid_, edge, edge);
@@ -51,14 +48,8 @@ class Flowing : public Rendering {
         renderer().set_flow(flow, phasors.data());
     }
 
-    // By default in the middle row.
-    static std::array<int, 3> pixel(const Image& image, std::int64_t x, std::int64_t y = edge / 2) {
-        const auto at = index(4 * (y * image.width + x));
-        return {image.pixels[at], image.pixels[at + 1], image.pixels[at + 2]};
-    }
-
     void expect_pixel(const Image& image, std::int64_t x, const glm::dvec3& colour, double tolerance) {
-        const std::array<int, 3> found = pixel(image, x);
+        const std::array<int, 4> found = pixel_at(image, x, edge / 2);
         for (int channel = 0; channel < 3; ++channel) {
             EXPECT_NEAR(found[index(channel)], 255 * colour[channel], tolerance)
                 << "A-scan " << x << ", mode " << static_cast<int>(view_.mode);
@@ -98,7 +89,7 @@ TEST_F(Flowing, ProbeKnowsVelocity) {
 }
 
 // With an empty structure, only flow is visible: in the colour of its speed, if it is fast enough.
-TEST_F(Flowing, SlowHasExactColoursInEmptyStructureInEveryMode) {
+TEST_F(Flowing, HasExactColoursInEmptyStructureInEveryMode) {
     set_flow(across);
     for (const ViewMode mode : all_modes) {
         view_.mode = mode;
@@ -106,47 +97,8 @@ TEST_F(Flowing, SlowHasExactColoursInEmptyStructureInEveryMode) {
         for (const int velocity : {-12, -8, -5, 4, 7, 10}) {
             expect_pixel(image, velocity + edge / 2, flow_colour(velocity), 2);
         }
-    }
-}
-
-TEST_F(Flowing, IsInvisibleBelowThreshold) {
-    set_flow(across);
-    for (const ViewMode mode : {ViewMode::composite, ViewMode::mip, ViewMode::isosurface}) {
-        view_.mode = mode;
-        const Image image = renderer().render(view_);
         for (const int velocity : {-2, -1, 0, 1, 2}) expect_pixel(image, velocity + edge / 2, {0, 0, 0}, 0);
     }
-}
-
-TEST_F(Flowing, OpacityBlendsFlowWithStructure) {
-    const auto bright = [](auto...) { return 21.5; };  // halfway up the range
-    set_structure(bright);
-    view_.preset = "gray";
-    view_.show = ViewContent::slice;  // gray
-    view_.zoom = 1;
-    view_.mode = ViewMode::mip;
-    set_flow(across);
-    for (const double opacity : {0.25, 0.5, 1.0}) {
-        view_.flow_opacity = opacity;
-        const Image image = renderer().render(view_);
-        for (const int velocity : {-8, 5}) {
-            const glm::dvec3 expected = opacity * flow_colour(velocity) + (1 - opacity) * glm::dvec3(0.5);
-            expect_pixel(image, velocity + edge / 2, expected, 1.5);
-        }
-        expect_pixel(image, 1 + edge / 2, glm::dvec3(0.5), 1.5);
-    }
-}
-
-TEST_F(Flowing, CoversSlicesInside) {
-    set_flow([](std::int64_t z, std::int64_t a, std::int64_t b) { return b == 16 ? across(z, a, b) : 0; });
-    view_.slices = {0, 0, 1, 0.5};           // the centre of B-scan 16
-    view_.clip_planes = {0, 0, -1, -0.499};  // almost nothing of the volume is left in front of it
-    view_.slices_cut = true;
-    view_.opacity = 0;
-    view_.mode = ViewMode::composite;
-    const Image image = renderer().render(view_);
-    expect_pixel(image, edge / 2 + 8, flow_colour(8), 3);
-    expect_pixel(image, edge / 2, {0, 0, 0}, 1);
 }
 
 // A single voxel with a million times the speed does not darken all others.
@@ -174,59 +126,27 @@ TEST_F(Flowing, AutomaticThresholdIgnoresRange) {
     EXPECT_EQ(renderer().flow_scale(view_)->threshold, 0.5);
 }
 
-TEST_F(Flowing, ColourMapIsSelectable) {
-    set_flow(across);
-    view_.flow_colour_map = "flow-red-blue";
-    expect_pixel(renderer().render(view_), edge / 2 + 8, colour_at(colour_map("flow-red-blue"), 0.5 + 0.5 * 0.8), 3);
-    view_.flow_colour_map = "no such map";
-    EXPECT_THROW(renderer().render(view_), Error);
-}
-
-TEST_F(Flowing, CanBeHiddenOrBelowStructure) {
-    const Image without = renderer().render(view_);
-    set_flow(across);
-    view_.flow_shown = FlowDisplay::hidden;
-    EXPECT_EQ(renderer().render(view_).pixels, without.pixels);
-    view_.flow_shown = FlowDisplay::under;
-    view_.mode = ViewMode::mip;
-    view_.preset = "gray";
-    expect_pixel(renderer().render(view_), edge / 2 + 8, colour_at(flow_map(), 0.9), 3);
-    set_structure([](auto...) { return 1000.0; });
-    set_flow(across);
-    const Image under = renderer().render(view_);
-    view_.flow_shown = FlowDisplay::hidden;
-    EXPECT_EQ(pixel(under, edge / 2 + 8), pixel(renderer().render(view_), edge / 2 + 8));
-    view_.flow_shown = FlowDisplay::overlay;
-    expect_pixel(renderer().render(view_), edge / 2 + 8, colour_at(flow_map(), 0.9), 3);
-}
-
-TEST_F(Flowing, SkippingKeepsAllFlow) {
-    const auto sparse = [](std::int64_t z, std::int64_t a, std::int64_t b) {
-        return z == 20 && a == 9 && b == 25 ? -9.0 : z == 5 && a == 22 && b == 3 ? 9.0 : 0.0;
-    };
-    set_structure(ball(grid_, 8));
-    set_flow(sparse);
-    view_.azimuth_deg = 30;
-    view_.elevation_deg = 40;
-    for (const ViewMode mode : all_modes) {
-        view_.mode = mode;
-        view_.skip_empty = true;
-        const Image skipped = renderer().render(view_);
-        view_.skip_empty = false;
-        EXPECT_EQ(skipped.pixels, renderer().render(view_).pixels) << static_cast<int>(mode);
-    }
-}
-
-TEST_F(Flowing, ZeroOrTransparentFlowChangesNoPixel) {
+TEST_F(Flowing, ZeroUnknownOrHiddenFlowChangesNoPixel) {
     set_structure(ball(grid_, 14));
     const Image without = renderer().render(view_);
-    set_flow([](auto...) { return 0.0; });
+    const auto expect_invisible = [&](const ValueAt& velocity) {
+        set_flow(velocity);
+        EXPECT_EQ(without.pixels, renderer().render(view_).pixels);
+    };
+    expect_invisible([](auto...) { return 0.0; });
+    expect_invisible([](std::int64_t z, std::int64_t, std::int64_t) { return z % 2 == 0 ? NAN : -INFINITY; });
+    VolumeGrid zeros = grid_;
+    zeros.type = VoxelType::complex64;
+    renderer().set_flow(zeros, std::vector<std::complex<float>>(index(grid_.voxels())).data());
     EXPECT_EQ(without.pixels, renderer().render(view_).pixels);
     set_flow(across);
     EXPECT_NE(without.pixels, renderer().render(view_).pixels);
     view_.flow_opacity = 0;
     EXPECT_EQ(without.pixels, renderer().render(view_).pixels);
     view_.flow_opacity = 1;
+    view_.flow_shown = FlowDisplay::hidden;
+    EXPECT_EQ(without.pixels, renderer().render(view_).pixels);
+    view_.flow_shown = FlowDisplay::overlay;
     renderer().clear_flow();
     EXPECT_EQ(without.pixels, renderer().render(view_).pixels);
 }
@@ -248,7 +168,7 @@ TEST_F(Flowing, WrappedPhaseShowsNoSlowSeam) {
         const glm::dvec3 fast = flow_colour(7.9);
         const glm::dvec3 opposite = flow_colour(-7.9);
         for (std::int64_t x = edge / 2; x < image.width - edge / 2; ++x) {
-            const std::array<int, 3> found = pixel(image, x, image.height / 2);
+            const std::array<int, 4> found = pixel_at(image, x, image.height / 2);
             // As bright as one of the two ends, and never dark like the middle of the map or the background.
             const double brightest = std::max({found[0], found[1], found[2]});
             const auto most = [](const glm::dvec3& c) { return 255 * std::max({c.r, c.g, c.b}); };
@@ -257,34 +177,15 @@ TEST_F(Flowing, WrappedPhaseShowsNoSlowSeam) {
     }
 }
 
-TEST_F(Flowing, ZeroPhasorsAreInvisible) {
-    VolumeGrid flow = grid_;
-    flow.type = VoxelType::complex64;
-    const std::vector<std::complex<float>> none(index(grid_.voxels()));
-    const Image without = renderer().render(view_);
-    renderer().set_flow(flow, none.data());
-    EXPECT_EQ(without.pixels, renderer().render(view_).pixels);
-}
-
-TEST_F(Flowing, NonFiniteVoxelsAreInvisible) {
-    const Image without = renderer().render(view_);
-    set_flow([](std::int64_t z, std::int64_t, std::int64_t) { return z % 2 == 0 ? NAN : -INFINITY; });
-    EXPECT_EQ(without.pixels, renderer().render(view_).pixels);
-}
-
-TEST_F(Flowing, RejectsOtherSizes) {
-    const VolumeGrid other = db_grid(edge, edge, edge - 1);
+TEST_F(Flowing, RejectsOtherSizesAndQuantities) {
+    const VolumeGrid other = db_grid(edge, edge, edge - 1), structure = db_grid(edge, edge, edge);
     EXPECT_THROW(renderer().set_flow(other, voxels(other, across).data()), Error);
-    view_.flow_threshold = 20;
-    EXPECT_THROW(renderer().render(view_), Error);
-}
-
-TEST_F(Flowing, VolumesOfAnotherQuantityAreRefused) {
-    const VolumeGrid structure = db_grid(edge, edge, edge);
     EXPECT_THROW(renderer().set_flow(structure, voxels(structure, across).data()), Error);
     VolumeGrid foreign = structure;
     foreign.quantity = foreign.unit = "";
     EXPECT_NO_THROW(renderer().set_flow(foreign, voxels(foreign, across).data()));
+    view_.flow_colour_map = "no such map";
+    EXPECT_THROW(renderer().render(view_), Error);
 }
 
 }  // namespace

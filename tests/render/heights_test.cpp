@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compute/error.h"
-#include "compute/indexing.h"
 #include "rendering.h"
 
 namespace echolux::test {
@@ -25,10 +23,9 @@ double bottom_row(std::int64_t a, std::int64_t b) {
     return 50 - 0.125 * static_cast<double>(a) - 0.25 * static_cast<double>(b);
 }
 
-class Between : public Rendering {
+class Between : public SharedRendering {
   protected:
     void SetUp() override {
-        Rendering::SetUp();
         grid_ = db_grid(depth, a_scans, b_scans);
         grid_.spacing_um = {2, 2, 2};
         grid_.first_depth_um = 30;
@@ -78,16 +75,11 @@ TEST_F(Between, EnFaceRaysBeginAndEndAtTiltedHeights) {
     }
 }
 
-TEST_F(Between, LargestValueIsAtLastSampleAboveBottom) {
+// The last of the evenly spaced samples is half a step above the end.
+TEST_F(Between, LargestValueIsAboveBottomAndItsOffset) {
     view_.mode = ViewMode::mip;
     view_.step = 0.1;
-    // The last of the evenly spaced samples is half a step above the end.
     expect_en_face([](std::int64_t a, std::int64_t b) { return 0.5 * (bottom_row(a, b) - 0.05); }, 5e-3);
-}
-
-TEST_F(Between, OffsetsMoveHeights) {
-    view_.mode = ViewMode::mip;
-    view_.step = 0.1;
     view_.bottom_from = "";
     view_.bottom_um = 30 + 2 * 55;
     expect_en_face([](std::int64_t, std::int64_t) { return 0.5 * (55 - 0.05); }, 5e-3);
@@ -128,28 +120,6 @@ TEST_F(Between, EveryModeShowsOnlyRemainingPart) {
         const Image image = renderer().render(view_);
         for (std::size_t i = 3; i < image.pixels.size(); i += 4)
             ASSERT_EQ(image.pixels[i], 0) << static_cast<int>(mode);
-    }
-}
-
-TEST_F(Between, CutSlices) {
-    view_.mode = ViewMode::isosurface;
-    view_.isovalue = 1000;
-    view_.projection = Projection::orthographic;
-    view_.azimuth_deg = view_.elevation_deg = 0;
-    view_.slices = {0, 0, 1, 1};  // in the centre of B-scan 18
-    view_.width = view_.height = depth;
-    view_.zoom = std::hypot(2.0 * depth, 2.0 * a_scans, 2.0 * b_scans) / (2.0 * depth);
-    const std::vector<RayMeasure> rays = renderer().measure(view_);
-    for (std::int64_t a = 0; a < a_scans; ++a) {
-        const auto seen = [&](double row) {
-            const auto y = static_cast<std::int64_t>(std::lround(row));
-            const std::int64_t x = a + (depth - a_scans) / 2;
-            return rays[index(y * depth + x)].distance >= 0;
-        };
-        EXPECT_TRUE(seen(top_row(a, 18) + 1));
-        EXPECT_FALSE(seen(top_row(a, 18) - 1));
-        EXPECT_TRUE(seen(bottom_row(a, 18) - 1));
-        EXPECT_FALSE(seen(bottom_row(a, 18) + 1));
     }
 }
 

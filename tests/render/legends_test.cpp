@@ -1,11 +1,12 @@
-// Legends over a picture: for any combination, they do not overlap and stay inside the frame. Also lights moved by
-// handles.
+// Legends over a picture: for any combination, they do not overlap and stay inside the frame. Formatting of lengths,
+// ticks and angles, text as kerned glyphs with the special characters of OCT, and lights moved by handles.
 #include <cmath>
 #include <glm/geometric.hpp>
 #include <numbers>
 
 #include "compute/plan/describe.h"
 #include "render/annotations/annotations.h"
+#include "render/annotations/sheet.h"
 #include "render/area_lights.h"
 #include "rendering.h"
 
@@ -33,9 +34,7 @@ bool overlap(const Box& a, const Box& b) {
 }
 
 View everything(std::int64_t width, std::int64_t height) {
-    View view;
-    view.width = width;
-    view.height = height;
+    View view = sized_view(width, height);
     view.scale_bar = view.axes = view.colour_bar = view.time_stamp = true;
     view.time_rate = 0.4;
     view.title = "A retina in twelve letters and more";
@@ -94,6 +93,70 @@ TEST(Legends, KeepPlacesIfThereIsRoom) {
             EXPECT_EQ(label.at.y, sheet.em());
         }
     }
+}
+
+TEST(Quantities, RoundLengthsUseOneTwoFive) {
+    EXPECT_DOUBLE_EQ(round_below(1), 1);
+    EXPECT_DOUBLE_EQ(round_below(1.99), 1);
+    EXPECT_DOUBLE_EQ(round_below(2), 2);
+    EXPECT_DOUBLE_EQ(round_below(499), 200);
+    EXPECT_DOUBLE_EQ(round_below(0.07), 0.05);
+    EXPECT_DOUBLE_EQ(round_below(1000), 1000);
+}
+
+TEST(Quantities, LengthsAreWrittenInTheirUnit) {
+    EXPECT_EQ(length_text(0.05, true), "50 nm");
+    EXPECT_EQ(length_text(0.5, true), "500 nm");
+    EXPECT_EQ(length_text(1, true), "1 µm");
+    EXPECT_EQ(length_text(200, true), "200 µm");
+    EXPECT_EQ(length_text(1234.5, true), "1.234 mm");
+    EXPECT_EQ(length_text(20000, true), "2 cm");
+    EXPECT_EQ(length_text(0, true), "0 µm");
+    EXPECT_EQ(length_text(20000, false), "20000 voxels");
+}
+
+TEST(Quantities, TicksAreRoundAndInside) {
+    const auto values = [](double low, double high, int most) {
+        std::vector<std::string> texts;
+        for (const Tick& tick : ticks_between(low, high, most)) texts.push_back(tick.text);
+        return texts;
+    };
+    EXPECT_EQ(values(3, 40, 6), (std::vector<std::string>{"10", "20", "30", "40"}));
+    EXPECT_EQ(values(-0.25, 0.25, 5), (std::vector<std::string>{"-0.2", "-0.1", "0.0", "0.1", "0.2"}));
+    EXPECT_EQ(values(0, 1, 11).size(), 11u);
+    for (int most = 1; most < 30; ++most) {
+        for (const double high : {0.013, 1.0, 7.7, 64000.0}) {
+            EXPECT_LE(static_cast<int>(ticks_between(-0.3 * high, high, most).size()), most);
+        }
+    }
+}
+
+TEST(Quantities, DistancesAndAngles) {
+    EXPECT_DOUBLE_EQ(distance_um({1, 2, 3}, {3, 5, 9}), 7);
+    EXPECT_NEAR(angle_deg({1, 0, 0}, {0, 0, 0}, {0, 2, 0}), 90, 1e-12);
+    EXPECT_NEAR(angle_deg({4, 1, 1}, {1, 1, 1}, {2, 2, 1}), 45, 1e-12);
+    EXPECT_NEAR(angle_deg({1, 0, 0}, {0, 0, 0}, {-3, 0, 0}), 180, 1e-12);
+    EXPECT_NEAR(angle_deg({1, 0, 0}, {0, 0, 0}, {1, 1e-7, 0}), std::atan(1e-7) * 180 / std::acos(-1.0), 1e-16);
+    EXPECT_EQ(angle_deg({1, 1, 1}, {1, 1, 1}, {2, 2, 1}), 0);
+}
+
+double begin_of(Typesetter& typesetter, const char* text) {
+    const Label label{text, {2000, 0}, {1, 0}, glm::vec3(1), 100};
+    const std::vector<SheetGlyph> glyphs = typesetter.set(label, glm::vec3(0));
+    return glyphs.empty() ? 2000 : glyphs.front().left_top.x - glyphs.front().pixels->offset.x;
+}
+
+TEST(Typesetter, KernsAndHasUnitSymbols) {
+    const std::unique_ptr<Typesetter> made = make_typesetter();
+    if (!made) GTEST_SKIP() << "built without a font";
+    Typesetter& typesetter = *made;
+    const auto width = [&](const char* text) { return 2000 - begin_of(typesetter, text); };
+    EXPECT_LT(width("AV"), width("A") + width("V") - 3);
+    const auto coverage = [&](const char* text) {
+        return typesetter.set({text, {}, {}, glm::vec3(1), 40}, glm::vec3(0)).front().pixels->coverage;
+    };
+    for (const char* sign : {"µ", "°", "×"}) EXPECT_NE(coverage(sign), coverage("\uE0FF")) << sign;
+    EXPECT_TRUE(typesetter.set({"unreadable", {}, {}, glm::vec3(1), 2}, glm::vec3(0)).empty());
 }
 
 View lit_by(Lights lights) {

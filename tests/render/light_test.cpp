@@ -10,10 +10,9 @@ namespace {
 constexpr std::int64_t edge = 96;
 
 // Seen from above, one pixel per column of voxels: pixel (x, y) shows A-scan x, B-scan edge - 1 - y.
-class LightFromElsewhere : public Rendering {
+class LightFromElsewhere : public SharedRendering {
   protected:
     void SetUp() override {
-        Rendering::SetUp();
         view_ = voxel_view(db_grid(edge, edge, edge), edge, edge);
         view_.elevation_deg = 90;
         view_.preset = "oct-gray";
@@ -60,45 +59,6 @@ TEST_F(LightFromElsewhere, FootOfWallReceivesHalfLight) {
     view_.ambient_occlusion = 1;
     EXPECT_NEAR(brightness(32, 48), 0.55, 0.12);
     EXPECT_GT(brightness(80, 48), 0.95);
-}
-
-TEST_F(LightFromElsewhere, PitDarkensWithStrength) {
-    show(pit);
-    double before = 1.01;
-    for (const double strength : {0.0, 0.25, 0.5, 0.75, 1.0}) {
-        view_.ambient_occlusion = strength;
-        const double now = brightness(48, 48);
-        EXPECT_LT(now, before - 0.05 * (strength > 0 ? 1 : 0)) << strength;
-        before = now;
-    }
-}
-
-// A ball of radius 10 above a plate at depth 70. The lamp shines at 45 degrees from the left or right, so the shadow is
-// displaced to the other side by the height of the ball above the plate.
-struct BallAndPlate {
-    static constexpr double depth = 40, radius = 10, plate = 70;
-
-    double operator()(std::int64_t z, std::int64_t a, std::int64_t b) const {
-        const auto from = [](std::int64_t i, double middle) { return static_cast<double>(i) + 0.5 - middle; };
-        if (std::hypot(from(z, depth), from(a, 48), from(b, 48)) < radius) return 38;
-        return static_cast<double>(z) >= plate ? 38 : 0;
-    }
-};
-
-TEST_F(LightFromElsewhere, BallCastsShadowAwayFromLamp) {
-    show(BallAndPlate{});
-    view_.shadows = 1;
-    view_.lamp = Lamp::free;
-    view_.lamp_elevation_deg = 0;
-    for (const auto& [azimuth, shadow, light] : {std::tuple{45.0, 18, 78}, {-45.0, 78, 18}}) {
-        view_.lamp_azimuth_deg = azimuth;  // seen from above, the azimuth points along the A-scans
-        EXPECT_LT(brightness(shadow, 48), 0.6) << azimuth;
-        EXPECT_GT(brightness(light, 48), 0.97) << azimuth;
-        for (const std::int64_t b : {16, 80}) {
-            EXPECT_GT(brightness(18, b), 0.97) << azimuth;
-            EXPECT_GT(brightness(78, b), 0.97) << azimuth;
-        }
-    }
 }
 
 TEST_F(LightFromElsewhere, FollowsChangedVolume) {

@@ -43,26 +43,6 @@ TEST_F(TracedLights, DistantDiscIsCapOfSky) {
     expect_light(.047674, "45 degrees");
 }
 
-// A lamp, which is only sampled directly, and a distant disc of the same size and light, which paths can also hit.
-TEST_F(TracedLights, SlowDistantDiscEqualsLampOfSameSize) {
-    constexpr double far = 1e4;
-    set_slab();
-    set_white(3, 64);
-    view_.lamp = Lamp::headlight;
-    view_.width = view_.height = 24;
-    for (const auto& [degrees, anisotropy] : {std::pair{5., 0.}, std::pair{45., .8}}) {
-        view_.lamp_size_deg = degrees;
-        view_.anisotropy = anisotropy;
-        view_.lights = Lights::lamp;
-        const Mean lamp = mean();
-        view_.lights = Lights::own;
-        view_.area_lights = {0, 0, far, 2 * far * std::tan(degrees * std::numbers::pi / 180), 0, 1, 1, 1};
-        const Mean disc = mean();
-        EXPECT_NEAR(disc.light, lamp.light, 4 * std::hypot(disc.sigma, lamp.sigma) + 1e-4 * lamp.light) << degrees;
-        EXPECT_LT(disc.sigma, 0.02 * disc.light) << degrees;
-    }
-}
-
 // Objects in a closed box of lights receive as much light as under a sky. Tests direct sampling and paths that hit
 // lights, tissue and surfaces, forward and isotropic scattering.
 TEST_F(TracedLights, SlowBoxOfLightsConservesEnergy) {
@@ -91,52 +71,6 @@ TEST_F(TracedLights, SlowBoxOfLightsConservesEnergy) {
             EXPECT_LT(4 * std::sqrt(squares) / opacity, .02);
         }
     }
-}
-
-// Lights are invisible to the eye, and two lights that share the power of one give the same picture.
-TEST_F(TracedLights, SlowLightsAddUp) {
-    view_.paths = 32;
-    set_slab();
-    set_white(3, 64);
-    view_.area_lights = {30, 40, 3, 1, 2, 1, 1, 1};
-    const Mean one = mean();
-    view_.area_lights = {30, 40, 3, 1, 2, .25, .25, .25, 30, 40, 3, 1, 2, .75, .75, .75};
-    const Mean two = mean();
-    EXPECT_GT(one.light, 0.05);
-    EXPECT_NEAR(two.light, one.light, 4 * std::hypot(one.sigma, two.sigma));
-    EXPECT_EQ(two.opacity, one.opacity);
-}
-
-TEST_F(TracedLights, PresetsLightVolume) {
-    set_slab();
-    set_white(3, 64);
-    view_.paths = 8;
-    std::vector<double> found;
-    for (const Lights lights : {Lights::headlight, Lights::three_point, Lights::dissection_microscope}) {
-        view_.lights = lights;
-        found.push_back(mean().light);
-        EXPECT_GT(found.back(), 0.02);
-        EXPECT_EQ(std::ranges::count(found, found.back()), 1);
-    }
-}
-
-TEST_F(TracedLights, RejectInvalidLights) {
-    set_slab();
-    const auto refused = [&](std::vector<double> numbers) {
-        view_.area_lights = std::move(numbers);
-        try {
-            check_view(view_);
-        } catch (const Error& error) {
-            return error.where() == "view.area_lights";
-        }
-        return false;
-    };
-    EXPECT_FALSE(refused({}));
-    EXPECT_TRUE(refused({1, 2, 3}));
-    EXPECT_TRUE(refused({0, 0, .5, 1, 1, 1, 1, 1}));
-    EXPECT_TRUE(refused({0, 0, 2, 0, 1, 1, 1, 1}));
-    EXPECT_TRUE(refused({0, 0, 2, 1, 1, 1, -1, 1}));
-    EXPECT_FALSE(refused({0, 0, 2, 1, 1, 1, 1, 1}));
 }
 
 // A point out of focus becomes a disc. Its radius is that of the lens, scaled by the ratio of the distances from the

@@ -1,35 +1,14 @@
 // Settings that change during acquisition: the textures hold the same voxels as a reconstruction to plain memory with
 // the same settings, and each block uses only one set of settings.
-#include <gtest/gtest.h>
-
-#include <thread>
-
 #include "app/live/live_job.h"
-#include "app/live/live_pipeline.h"
-#include "compute/error.h"
-#include "rendering.h"
-#include "small_scan.h"
-#include "tests/unit/await.h"
+#include "live_fixture.h"
 
 namespace echolux::test {
 namespace {
 
-using SwapPoint = BlockSink::SwapPoint;
-
-class LiveChanges : public Rendering {
+class LiveChanges : public LiveTest {
   protected:
-    LiveChanges() {
-        plan_.block_b_scans = 3;
-        GpuDevice device;
-        device.validation = true;
-        device.on_message = [](const std::string& text) { ADD_FAILURE() << "validation layer: " << text; };
-        path_ = std::make_unique<LivePipeline>(plan_, BackendChoice{.backend = Backend::cpu}, device);
-    }
-
-    bool feed(std::int64_t begin, std::int64_t end) { return path_->feeder.feed(block(begin, end)); }
-    Block block(std::int64_t begin, std::int64_t end) const {
-        return block_of(plan_, std::as_bytes(std::span(spectra_)), 0, begin, end);
-    }
+    LiveChanges() { make(); }
 
     // A plan with another dispersion, which keeps the slots. Another range needs new slots.
     ReconstructionSpec with_dispersion(double a2_rad) const {
@@ -43,14 +22,6 @@ class LiveChanges : public Rendering {
         return plan;
     }
 
-    // Changes the plan and waits until it is prepared and activated.
-    void take(const ReconstructionSpec& plan, SwapPoint moment) {
-        path_->feeder.change(plan);
-        AWAIT(path_->feeder.take_change(moment));
-    }
-
-    std::vector<std::byte> shown() { return path_->display.read_volume().value().voxels; }
-
     // B-scans [begin, end) from `part`, the others from `whole`.
     std::vector<std::byte> mixed(std::vector<std::byte> whole, const std::vector<std::byte>& part, std::int64_t begin,
                                  std::int64_t end) const {
@@ -58,98 +29,76 @@ class LiveChanges : public Rendering {
         std::copy(part.begin() + begin * b_scan, part.begin() + end * b_scan, whole.begin() + begin * b_scan);
         return whole;
     }
-
-    ReconstructionSpec plan_ = noise_spec(64, 13, 6);
-    std::vector<std::uint16_t> spectra_ = noise_spectra(plan_, 0);
-    std::unique_ptr<LivePipeline> path_;
 };
 
 TEST_F(LiveChanges, TableChangesBetweenBlocksOfVolume) {
-    ASSERT_TRUE(feed(0, 3));
+    ASSERT_TRUE(feed(0, 0, 3));
     take(with_dispersion(20), SwapPoint::within_volume);
-    ASSERT_TRUE(feed(3, 6));
-    const auto before = voxels_in_memory(plan_, spectra_);
-    const auto after = voxels_in_memory(with_dispersion(20), spectra_);
+    ASSERT_TRUE(feed(0, 3, 6));
+    const auto before = expected(0);
+    const auto after = expected(0, with_dispersion(20));
     ASSERT_NE(before, after);
     EXPECT_EQ(shown(), mixed(before, after, 3, 6));
 }
 
 TEST_F(LiveChanges, NewMeaningOfVoxelsWaitsForNextVolume) {
-    ASSERT_TRUE(feed(0, 3));
+    ASSERT_TRUE(feed(0, 0, 3));
     path_->feeder.change(with_range(90));
     AWAIT(path_->feeder.has_change_ready());
     EXPECT_FALSE(path_->feeder.take_change(SwapPoint::within_volume));
-    ASSERT_TRUE(feed(3, 6));
-    EXPECT_EQ(shown(), voxels_in_memory(plan_, spectra_));
+    ASSERT_TRUE(feed(0, 3, 6));
+    EXPECT_EQ(shown(), expected(0));
     AWAIT(path_->feeder.take_change(SwapPoint::between_volumes));
     EXPECT_FALSE(path_->display.read_volume()) << "a new ring";
-    ASSERT_TRUE(feed(0, 3) && feed(3, 6));
-    EXPECT_EQ(shown(), voxels_in_memory(with_range(90), spectra_));
+    ASSERT_TRUE(feed(0));
+    EXPECT_EQ(shown(), expected(0, with_range(90)));
     EXPECT_NEAR(path_->feeder.grid().scale, 90.0 / 255, 1e-12);
 }
 
 TEST_F(LiveChanges, AnotherSizeOfVolumeWorks) {
-    ASSERT_TRUE(feed(0, 3) && feed(3, 6));
+    ASSERT_TRUE(feed(0));
     ReconstructionSpec cropped = plan_;
     cropped.recipe.depth_end = 20;
-    take(cropped, SwapPoint::between_volumes);
-    ASSERT_TRUE(feed(0, 3) && feed(3, 6));
+    take(cropped);
+    ASSERT_TRUE(feed(0));
     EXPECT_EQ(path_->feeder.grid().depth, 20);
-    EXPECT_EQ(shown(), voxels_in_memory(cropped, spectra_));
+    EXPECT_EQ(shown(), expected(0, cropped));
 }
 
 // Reprocesses B-scans in the displayed volume.
 TEST_F(LiveChanges, ReprocessesBScansInPlace) {
-    EXPECT_FALSE(path_->feeder.reprocess(block(3, 6))) << "there is nothing yet";
-    ASSERT_TRUE(feed(0, 3) && feed(3, 6));
+    EXPECT_FALSE(path_->feeder.reprocess(block(0, 3, 6))) << "there is nothing yet";
+    ASSERT_TRUE(feed(0));
     const std::uint64_t news = path_->display.news();
-    take(with_dispersion(-30), SwapPoint::between_volumes);
-    ASSERT_TRUE(path_->feeder.reprocess(block(3, 6)));
+    take(with_dispersion(-30));
+    ASSERT_TRUE(path_->feeder.reprocess(block(0, 3, 6)));
     EXPECT_NE(path_->display.news(), news) << "pictures are told";
-    const auto before = voxels_in_memory(plan_, spectra_);
-    const auto after = voxels_in_memory(with_dispersion(-30), spectra_);
+    const auto before = expected(0);
+    const auto after = expected(0, with_dispersion(-30));
     EXPECT_EQ(shown(), mixed(before, after, 3, 6));
-    ASSERT_TRUE(feed(0, 3) && feed(3, 6));
+    ASSERT_TRUE(feed(0));
     EXPECT_EQ(shown(), after);
 }
 
 TEST_F(LiveChanges, FailedPlanKeepsPrevious) {
     ReconstructionSpec impossible = plan_;
     impossible.recipe.depth_begin = 1000;
-    path_->feeder.change(impossible);
-    const auto refused = [&] {
-        for (TestTimeout timeout; timeout.lasts(); std::this_thread::yield()) {
-            try {
-                if (path_->feeder.take_change(SwapPoint::between_volumes)) return false;
-            } catch (const Error&) {
-                return true;
-            }
-        }
-        return false;
-    };
-    EXPECT_TRUE(refused());
-    ASSERT_TRUE(feed(0, 3) && feed(3, 6));
-    EXPECT_EQ(shown(), voxels_in_memory(plan_, spectra_));
+    EXPECT_THROW(take(impossible), Error);
+    ASSERT_TRUE(feed(0));
+    EXPECT_EQ(shown(), expected(0));
 }
 
 // Draws during acquisition and changes of settings: each volume that stays long enough is shown, in order.
 TEST_F(LiveChanges, PictureLoopShowsEachVolumeInOrder) {
-    View view;
-    view.width = 32;
-    view.height = 24;
     std::vector<std::int64_t> seen;
     std::atomic<std::int64_t> last = -1;
-    PictureLoop loop(path_->display, view, 1000, [&](std::int64_t volume) {
+    PictureLoop loop(path_->display, live_view(), 1000, [&](std::int64_t volume) {
         seen.push_back(volume);
         last = volume;
     });
     for (std::int64_t volume = 0; volume < 8; ++volume) {
         if (volume == 4) take(with_range(90), SwapPoint::between_volumes);
-        for (const std::int64_t begin : {0, 3}) {
-            Block one = block(begin, begin + 3);
-            one.volume = volume;
-            ASSERT_TRUE(path_->feeder.feed(one));
-        }
+        ASSERT_TRUE(feed(volume));
         AWAIT(last == volume);
     }
     loop.stop();

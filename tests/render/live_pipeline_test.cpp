@@ -1,89 +1,45 @@
 // The complete live path on the CPU and software Vulkan: blocks of spectra in, pictures out. Textures are compared with
 // a reconstruction to plain memory, and pictures with the same voxels set as a volume.
-#include "app/live/live_pipeline.h"
-
 #include <gmock/gmock.h>
 
-#include <atomic>
-#include <filesystem>
 #include <thread>
 
-#include "compute/error.h"
-#include "compute/indexing.h"
-#include "rendering.h"
-#include "small_scan.h"
-#include "tests/unit/await.h"
+#include "live_fixture.h"
 
 namespace echolux::test {
 namespace {
 
 using testing::HasSubstr;
 
-ReconstructionSpec small_plan(VoxelType type = VoxelType::u8) {
-    ReconstructionSpec plan = noise_spec(64, 13, 6, type);
-    plan.block_b_scans = 3;
-    return plan;
-}
-
-View small_view() {
-    View view;
-    view.width = 48;
-    view.height = 40;
-    view.low = 0;
-    view.high = 60;
-    return view;
-}
-
-class Path : public Rendering {
+class Path : public LiveTest {
   protected:
-    LivePipeline& make(const ReconstructionSpec& plan, const LivePipelineOptions& options = {}) {
-        plan_ = plan;
-        GpuDevice device;
-        device.validation = true;
-        device.loses = [this] { return lost_.load(); };
-        device.on_message = [](const std::string& text) { ADD_FAILURE() << "validation layer: " << text; };
-        path_ = std::make_unique<LivePipeline>(plan, BackendChoice{.backend = Backend::cpu}, device, options);
-        return *path_;
-    }
-
-    bool feed(std::int64_t volume, const std::vector<std::uint16_t>& samples, std::int64_t begin, std::int64_t end) {
-        return path_->feeder.feed(block_of(plan_, std::as_bytes(std::span(samples)), volume, begin, end));
-    }
-    bool feed(std::int64_t volume) {
-        const std::vector<std::uint16_t> samples = noise_spectra(plan_, volume);
-        return feed(volume, samples, 0, 3) && feed(volume, samples, 3, 6);
-    }
-
     std::vector<std::uint8_t> expected_picture(std::int64_t volume) {
-        renderer().set_volume(path_->feeder.grid(), voxels_in_memory(plan_, noise_spectra(plan_, volume)).data());
-        return renderer().render(small_view()).pixels;
+        renderer().set_volume(path_->feeder.grid(), expected(volume).data());
+        return renderer().render(live_view()).pixels;
     }
-
-    ReconstructionSpec plan_;
-    std::atomic<bool> lost_ = false;  // loses the device at the next submission
-    std::unique_ptr<LivePipeline> path_;
 };
 
 TEST_F(Path, TexturesHoldReconstructedVoxels) {
     for (const VoxelType type : {VoxelType::u8, VoxelType::u16, VoxelType::f16, VoxelType::f32}) {
-        make(small_plan(type));
+        plan_ = small_plan(type);
+        make();
         for (std::int64_t volume = 0; volume < 3; ++volume) {
             ASSERT_TRUE(feed(volume));
             const ReadVolume read = path_->display.read_volume().value();
             EXPECT_EQ(read.stamp.volume, volume);
             EXPECT_EQ(read.stamp.time_s, 0.5 * static_cast<double>(volume));
             EXPECT_EQ(read.filled_to, 6);
-            EXPECT_EQ(read.voxels, voxels_in_memory(plan_, noise_spectra(plan_, volume)));
+            EXPECT_EQ(read.voxels, expected(volume));
         }
     }
 }
 
 TEST_F(Path, PicturesShowNewestVolume) {
-    make(small_plan());
-    EXPECT_FALSE(path_->display.picture(small_view()));
+    make();
+    EXPECT_FALSE(path_->display.picture(live_view()));
     for (std::int64_t volume = 0; volume < 3; ++volume) {
         ASSERT_TRUE(feed(volume));
-        const LivePicture picture = path_->display.picture(small_view()).value();
+        const LivePicture picture = path_->display.picture(live_view()).value();
         path_->display.wait(picture);
         EXPECT_EQ(path_->display.read(picture).pixels, expected_picture(volume)) << "volume " << volume;
     }
@@ -94,7 +50,7 @@ TEST_F(Path, PicturesShowNewestVolume) {
 }
 
 TEST_F(Path, DescribesItself) {
-    EXPECT_THAT(make(small_plan()).feeder.describe(),
+    EXPECT_THAT(make().feeder.describe(),
                 testing::AllOf(HasSubstr("cpu ("), HasSubstr("uploaded to " + renderer().device_name())));
 }
 
@@ -106,21 +62,10 @@ TEST_F(Path, ReportsReasonWithoutGpu) {
     EXPECT_EQ(text.find(reason), text.rfind(reason)) << "said twice: " << text;
 }
 
-TEST_F(Path, ReadsBackOnlyOnRequest) {
-    make(small_plan());
-    for (std::int64_t volume = 0; volume < 5; ++volume) {
-        ASSERT_TRUE(feed(volume));
-        path_->display.wait(path_->display.picture(small_view()).value());
-    }
-    EXPECT_EQ(path_->display.bytes_read_back(), 0);
-    path_->display.read(path_->display.picture(small_view()).value());
-    EXPECT_EQ(path_->display.bytes_read_back(), 48 * 40 * 4);
-}
-
 // As in a window: the final picture equals the renderer's picture of the same voxels, and needs no work of the ring.
 TEST_F(Path, FollowsNewestVolume) {
-    make(small_plan());
-    View view = small_view();
+    make();
+    View view = live_view();
     view.rest_samples = 1;
     EXPECT_FALSE(path_->display.shown());
     EXPECT_FALSE(path_->display.follow(view, 0, 0));
@@ -149,7 +94,7 @@ TEST_F(Path, FollowsNewestVolume) {
 }
 
 TEST_F(Path, CountsHistogram) {
-    make(small_plan());
+    make();
     ASSERT_TRUE(feed(0));
     std::optional<Histogram> histogram;
     AWAIT(histogram = path_->display.histogram());
@@ -163,56 +108,43 @@ TEST_F(Path, CountsHistogram) {
 }
 
 TEST_F(Path, RollingShowsEachBatch) {
-    make(small_plan(), {.publishing = Publishing::rolling});
-    const std::vector<std::uint16_t> samples = noise_spectra(plan_, 0);
-    ASSERT_TRUE(feed(0, samples, 0, 2));
-    EXPECT_EQ(path_->display.picture(small_view())->filled_to, 2);
-    ASSERT_TRUE(feed(0, samples, 2, 5));
-    EXPECT_EQ(path_->display.picture(small_view())->filled_to, 5);
-    ASSERT_TRUE(feed(0, samples, 5, 6));
-    LivePicture picture = path_->display.picture(small_view()).value();
+    make({.publishing = Publishing::rolling});
+    ASSERT_TRUE(feed(0, 0, 2));
+    EXPECT_EQ(path_->display.picture(live_view())->filled_to, 2);
+    ASSERT_TRUE(feed(0, 2, 5));
+    EXPECT_EQ(path_->display.picture(live_view())->filled_to, 5);
+    ASSERT_TRUE(feed(0, 5, 6));
+    LivePicture picture = path_->display.picture(live_view()).value();
     EXPECT_EQ(picture.filled_to, 6);
     EXPECT_EQ(path_->display.read(picture).pixels, expected_picture(0));
-    ASSERT_TRUE(feed(1, noise_spectra(plan_, 1), 0, 3));
-    picture = path_->display.picture(small_view()).value();
+    ASSERT_TRUE(feed(1, 0, 3));
+    picture = path_->display.picture(live_view()).value();
     EXPECT_EQ(picture.stamp.volume, 1);
     EXPECT_EQ(picture.filled_to, 3);
     EXPECT_NE(path_->display.read(picture).pixels, expected_picture(0));
 }
 
 TEST_F(Path, VolumeWithMissingBlocksIsNeverShown) {
-    make(small_plan());
+    make();
     ASSERT_TRUE(feed(0));
-    const std::vector<std::uint16_t> samples = noise_spectra(plan_, 1);
-    EXPECT_TRUE(feed(1, samples, 0, 2));
-    EXPECT_FALSE(feed(1, samples, 4, 6));
-    EXPECT_EQ(path_->display.picture(small_view())->stamp.volume, 0);
-    EXPECT_TRUE(feed(2, samples, 0, 2));
+    EXPECT_TRUE(feed(1, 0, 2));
+    EXPECT_FALSE(feed(1, 4, 6));
+    EXPECT_EQ(path_->display.picture(live_view())->stamp.volume, 0);
+    EXPECT_TRUE(feed(2, 0, 2));
     EXPECT_TRUE(feed(3));  // volume 2 stays incomplete
-    const LivePicture picture = path_->display.picture(small_view()).value();
+    const LivePicture picture = path_->display.picture(live_view()).value();
     EXPECT_EQ(picture.stamp.volume, 3);
     EXPECT_EQ(path_->display.read(picture).pixels, expected_picture(3));
     EXPECT_EQ(path_->feeder.statistics().abandoned, 2);
 }
 
 TEST_F(Path, BadBlockIsErrorAndNextVolumeWorks) {
-    make(small_plan());
-    const std::vector<std::uint16_t> samples = noise_spectra(plan_, 0);
-    Block block = block_of(plan_, std::as_bytes(std::span(samples)), 0, 0, 3);
-    block.bytes = 1;
-    EXPECT_THROW(path_->feeder.feed(block), Error);
+    make();
+    Block short_one = block(0, 0, 3);
+    short_one.bytes = 1;
+    EXPECT_THROW(path_->feeder.feed(short_one), Error);
     EXPECT_TRUE(feed(1));
-    EXPECT_EQ(path_->display.picture(small_view())->stamp.volume, 1);
-}
-
-ErrorCode refusal(const std::function<void()>& call) {
-    try {
-        call();
-    } catch (const Error& error) {
-        return error.code();
-    }
-    ADD_FAILURE() << "no error";
-    return ErrorCode::cancelled;
+    EXPECT_EQ(path_->display.picture(live_view())->stamp.volume, 1);
 }
 
 // Whichever call detects the loss first, the slot used by the lost picture is written again by the waiting feeder.
@@ -225,14 +157,14 @@ TEST_F(Path, LostDisplayReleasesFeeder) {
     for (std::size_t way = 0; way < ways.size(); ++way) {
         SCOPED_TRACE(way);
         lost_ = false;
-        make(small_plan(), {.slots = 2});
+        make({.slots = 2});
         ASSERT_TRUE(feed(0));
-        path_->display.wait(path_->display.picture(small_view()).value());
+        path_->display.wait(path_->display.picture(live_view()).value());
         lost_ = true;
-        const LivePicture lost = path_->display.picture(small_view()).value();
-        EXPECT_EQ(refusal([&] { ways[way](lost); }), ErrorCode::device);
+        const LivePicture lost = path_->display.picture(live_view()).value();
+        EXPECT_EQ(refusal_of([&] { ways[way](lost); }).code(), ErrorCode::device);
         for (std::int64_t volume = 1; volume < 5; ++volume) EXPECT_TRUE(feed(volume));
-        EXPECT_EQ(refusal([&] { path_->display.wait(path_->display.picture(small_view()).value()); }),
+        EXPECT_EQ(refusal_of([&] { path_->display.wait(path_->display.picture(live_view()).value()); }).code(),
                   ErrorCode::device);
         EXPECT_EQ(path_->feeder.statistics().published, 5);
     }
@@ -240,31 +172,28 @@ TEST_F(Path, LostDisplayReleasesFeeder) {
 
 // If no call has detected the loss, feeding is an error, and the destructor does not hang.
 TEST_F(Path, UndetectedLostDisplayBlocksNoThread) {
-    make(small_plan(), {.slots = 2});
+    make({.slots = 2});
     ASSERT_TRUE(feed(0));
-    path_->display.wait(path_->display.picture(small_view()).value());
+    path_->display.wait(path_->display.picture(live_view()).value());
     lost_ = true;
-    ASSERT_TRUE(path_->display.picture(small_view()));
+    ASSERT_TRUE(path_->display.picture(live_view()));
     ASSERT_TRUE(feed(1));
-    EXPECT_EQ(refusal([&] { feed(2); }), ErrorCode::device);
+    EXPECT_EQ(refusal_of([&] { feed(2); }).code(), ErrorCode::device);
     path_.reset();
 }
 
 // Every picture shows a single complete volume, the one in its stamp.
 TEST_F(Path, TwoThreadsFeedAndDraw) {
-    make(small_plan());
+    make();
     const std::array expected{expected_picture(0), expected_picture(1)};
     ASSERT_NE(expected[0], expected[1]);
-    const std::array samples{noise_spectra(plan_, 0), noise_spectra(plan_, 1)};
+    for (std::int64_t volume = 0; volume < 300; ++volume) spectra_[volume] = noise_spectra(plan_, volume % 2);
     constexpr std::int64_t volumes = 300;
     const auto feed_from = [&](std::int64_t first, std::int64_t end) {
-        for (std::int64_t volume = first; volume < end; ++volume) {
-            const auto of_volume = std::as_bytes(std::span(samples[index(volume % 2)]));
-            for (std::int64_t b = 0; b < 6; b += 3) path_->feeder.feed(block_of(plan_, of_volume, volume, b, b + 3));
-        }
+        for (std::int64_t volume = first; volume < end; ++volume) feed(volume);
     };
     feed_from(0, 1);
-    ASSERT_EQ(path_->display.read(path_->display.picture(small_view()).value()).pixels,
+    ASSERT_EQ(path_->display.read(path_->display.picture(live_view()).value()).pixels,
               expected[0]);  // compiles the shader
     std::jthread feeder([&] {
         feed_from(1, volumes);
@@ -272,7 +201,7 @@ TEST_F(Path, TwoThreadsFeedAndDraw) {
     });
     std::int64_t last = -1;
     for (TestTimeout timeout; last < volumes - 1 && timeout.lasts();) {
-        const std::optional<LivePicture> picture = path_->display.picture(small_view());
+        const std::optional<LivePicture> picture = path_->display.picture(live_view());
         if (!picture) continue;
         ASSERT_GE(picture->stamp.volume, last);
         last = picture->stamp.volume;
@@ -286,10 +215,6 @@ TEST_F(Path, TwoThreadsFeedAndDraw) {
     EXPECT_GE(counted.shown, 2);
 }
 
-std::ptrdiff_t open_descriptors() {
-    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
-}
-
 void start_and_stop(int cycles) {
     const ReconstructionSpec plan = small_plan();
     const std::vector<std::uint16_t> spectra = noise_spectra(plan, 0);
@@ -298,7 +223,7 @@ void start_and_stop(int cycles) {
         LivePipeline path(plan, {.backend = Backend::cpu}, {});
         path.feeder.feed(block_of(plan, samples, 0, 0, 3));
         path.feeder.feed(block_of(plan, samples, 0, 3, 6));
-        path.display.picture(small_view());
+        path.display.picture(live_view());
         path.feeder.feed(block_of(plan, samples, 1, 0, 3));  // stop in the middle of a volume, while a picture is drawn
     };
     cycle();  // opens the descriptors that drivers and thread pools keep

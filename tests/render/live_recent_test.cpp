@@ -4,12 +4,9 @@
 
 #include <filesystem>
 
-#include "app/live/live_pipeline.h"
 #include "app/live/session_run.h"
 #include "engine/io/volume_file.h"
-#include "rendering.h"
-#include "small_scan.h"
-#include "tests/unit/await.h"
+#include "live_fixture.h"
 
 namespace echolux::test {
 namespace {
@@ -17,28 +14,13 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
-using SwapPoint = BlockSink::SwapPoint;
 
 constexpr std::int64_t plenty = 1 << 20;  // bytes: more than a hundred of these volumes
 
-class LiveRecent : public Rendering {
+class LiveRecent : public LiveTest {
   protected:
-    LivePipeline& make(std::int64_t keep_bytes) {
-        plan_.block_b_scans = 3;
-        GpuDevice device;
-        device.loses = [this] { return submissions_ > 0 && --submissions_ == 0; };
-        path_ = std::make_unique<LivePipeline>(plan_, BackendChoice{.backend = Backend::cpu}, device,
-                                               LivePipelineOptions{.keep_bytes = keep_bytes});
-        return *path_;
-    }
-
-    bool feed(std::int64_t volume) {
-        const std::vector<std::uint16_t> spectra = noise_spectra(plan_, volume);
-        const auto part = [&](std::int64_t begin, std::int64_t end) {
-            return path_->feeder.feed(block_of(plan_, std::as_bytes(std::span(spectra)), volume, begin, end));
-        };
-        return part(0, 3) && part(3, 6);
-    }
+    bool loses() override { return submissions_ > 0 && --submissions_ == 0; }
+    void keep(std::int64_t bytes) { make({.keep_bytes = bytes}); }
     void change(const ReconstructionSpec& plan) {
         path_->feeder.change(plan);
         AWAIT(path_->feeder.has_change_ready());
@@ -54,9 +36,7 @@ class LiveRecent : public Rendering {
         return lines;
     }
 
-    ReconstructionSpec plan_ = noise_spec(64, 13, 6);
     int submissions_ = 0;  // if above 0: counts down to the submission that loses the device
-    std::unique_ptr<LivePipeline> path_;
 };
 
 TEST_F(LiveRecent, OneLineReportsNumberOrReason) {
@@ -67,14 +47,14 @@ TEST_F(LiveRecent, OneLineReportsNumberOrReason) {
     EXPECT_THAT(line(0, 200'000'000), AllOf(HasSubstr("one takes 0.25 GB"), HasSubstr("raise `source.keep_gb`")));
     EXPECT_THAT(line(0, 250'000'000), AllOf(HasSubstr("not enough memory is free"), Not(HasSubstr("keep_gb"))));
     EXPECT_EQ(line(0, 200'000'000, "lost"), "cannot keep volumes: lost");
-    make(10);
+    keep(10);
     EXPECT_THAT(told(), HasSubstr("raise `source.keep_gb`"));
     EXPECT_EQ(path_->display.kept().max_volumes, 0);
 }
 
 // The earlier slots are already gone, so the new ones are used.
 TEST_F(LiveRecent, UsesNewSlotsIfNoneCanBeKept) {
-    make(plenty);
+    keep(plenty);
     ASSERT_TRUE(feed(0) && feed(1));
     EXPECT_GE(path_->display.kept().max_volumes, 3);
     told();
@@ -88,7 +68,7 @@ TEST_F(LiveRecent, UsesNewSlotsIfNoneCanBeKept) {
 }
 
 TEST_F(LiveRecent, GridFollowsKeptVolumes) {
-    make(plenty);
+    keep(plenty);
     ASSERT_TRUE(feed(0));
     const std::int64_t depth = path_->display.shown()->grid.depth;
     change(cropped());
@@ -102,7 +82,7 @@ TEST_F(LiveRecent, GridFollowsKeptVolumes) {
 }
 
 TEST_F(LiveRecent, FileNamesVolumesOfOtherSettings) {
-    make(plenty);
+    keep(plenty);
     ASSERT_TRUE(feed(0) && feed(1));
     const auto saved = [&]() -> std::string {
         const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / "live_kept_test.nrrd";
@@ -132,7 +112,7 @@ TEST_F(LiveRecent, FileNamesVolumesOfOtherSettings) {
 }
 
 TEST_F(LiveRecent, SavingCountsNoPictures) {
-    make(plenty);
+    keep(plenty);
     ASSERT_TRUE(feed(0) && feed(1));
     const std::shared_ptr<const RecentHold> hold = path_->display.hold_recent();
     for (const RecentVolume& volume : path_->display.kept().volumes)

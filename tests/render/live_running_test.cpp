@@ -2,19 +2,14 @@
 // Failures of the display cost pictures but never end the session.
 #include <gmock/gmock.h>
 
-#include <atomic>
 #include <cstring>
 #include <future>
-#include <thread>
 #include <utility>
 
 #include "app/live/live_job.h"
-#include "app/live/live_pipeline.h"
 #include "engine/live/session.h"
-#include "rendering.h"
-#include "small_scan.h"
+#include "live_fixture.h"
 #include "tests/session/faulty_source.h"
-#include "tests/unit/await.h"
 
 namespace echolux::test {
 namespace {
@@ -63,26 +58,11 @@ class GatedSource : public FaultySource {
     std::int64_t sent_ = 0;
 };
 
-class LiveRunning : public Rendering {
+class LiveRunning : public LiveTest {
   protected:
     LivePipeline& make_path(const ReconstructionSpec& plan) {
-        GpuDevice device;
-        device.loses = [this] { return lost_.load(); };
-        path_ = std::make_unique<LivePipeline>(plan, BackendChoice{.backend = Backend::cpu}, device);
-        return *path_;
-    }
-
-    static View small_view() {
-        View view;
-        view.width = 32;
-        view.height = 24;
-        return view;
-    }
-
-    static ReconstructionSpec small_plan() {
-        ReconstructionSpec plan = noise_spec(64, 13, 6);
-        plan.block_b_scans = 3;
-        return plan;
+        plan_ = plan;
+        return make();
     }
 
     // Waits until a picture could show volume `number`.
@@ -93,9 +73,6 @@ class LiveRunning : public Rendering {
         };
         AWAIT(is_there());
     }
-
-    std::atomic<bool> lost_ = false;
-    std::unique_ptr<LivePipeline> path_;
 };
 
 // Slots of 32768 depths exceed the limits of any device. They are only created when the setting changes.
@@ -139,7 +116,7 @@ TEST_F(LiveRunning, LostDisplayEndsPicturesButNotSession) {
     LivePipeline& path = make_path(plan);
     Session session(source, path.feeder);
     std::atomic<std::int64_t> seen = -1;
-    PictureLoop loop(path.display, small_view(), 1000, [&](std::int64_t volume) { seen = volume; });
+    PictureLoop loop(path.display, live_view(), 1000, [&](std::int64_t volume) { seen = volume; });
     session.start();
     source.allow(1 << 20);
     AWAIT(seen >= 0);
@@ -168,7 +145,7 @@ TEST_F(LiveRunning, CopiesVolumesWhilePicturesContinue) {
     constexpr std::size_t enough = 20;
     std::vector<std::pair<std::int64_t, std::future<std::vector<std::byte>>>> taken;
     std::atomic<bool> has_enough = false;
-    PictureLoop loop(path.display, small_view(), 1000, [&](std::int64_t number) {
+    PictureLoop loop(path.display, live_view(), 1000, [&](std::int64_t number) {
         if (taken.size() == enough) return;
         VolumeDownload coming = path.display.begin_reading_volume().value();
         EXPECT_GE(coming.volume.stamp.volume, number);
@@ -192,10 +169,10 @@ TEST_F(LiveRunning, SettingsAndViewsMayChangeConcurrently) {
     GatedSource source(plan);
     LivePipeline& path = make_path(plan);
     Session session(source, path.feeder);
-    PictureLoop loop(path.display, small_view(), 1000, [&](std::int64_t volume) { session.shown(volume); });
+    PictureLoop loop(path.display, live_view(), 1000, [&](std::int64_t volume) { session.shown(volume); });
     session.start();
     source.allow(1 << 20);
-    View view = small_view();
+    View view = live_view();
     for (int i = 0; i < 60; ++i) {
         ReconstructionSpec changed = plan;
         changed.recipe.a2_rad = i % 50;

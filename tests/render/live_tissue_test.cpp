@@ -1,37 +1,30 @@
 // Postprocessing between reconstruction and the ring: the textures hold the same voxels as the same filter applied to
 // the volume in plain memory. Volumes that arrive too fast are skipped and counted. Changes take effect between
 // volumes.
-#include <gtest/gtest.h>
-
-#include "app/live/live_pipeline.h"
-#include "compute/error.h"
 #include "engine/speckle/speckle_filter.h"
-#include "rendering.h"
-#include "small_scan.h"
-#include "tests/unit/await.h"
+#include "live_fixture.h"
 
 namespace echolux::test {
 namespace {
 
-using SwapPoint = BlockSink::SwapPoint;
-
-class LiveTissuePath : public Rendering {
+class LiveTissuePath : public LiveTest {
   protected:
-    LiveTissuePath() { build(); }
+    LiveTissuePath() {
+        plan_ = noise_spec(256, 37, 12);
+        build();
+    }
 
     void build(const LiveTissue& tissue = {}) {
-        path_.reset();
-        GpuDevice device;
-        device.validation = true;
-        device.on_message = [](const std::string& text) { ADD_FAILURE() << "validation layer: " << text; };
         LivePipelineOptions options;
         options.tissue = tissue;
         options.postprocessed = [this](const PostprocessingResult&, const VolumeGrid&) { ++heard_; };
-        path_ = std::make_unique<LivePipeline>(plan_, BackendChoice{.backend = Backend::cpu}, device, options);
+        make(options);
     }
 
+    // Always the same spectra.
     bool feed(std::int64_t volume, std::int64_t begin, std::int64_t end) {
-        return path_->feeder.feed(block_of(plan_, std::as_bytes(std::span(spectra_)), volume, begin, end));
+        spectra_[volume] = noise_spectra(plan_, 0);
+        return LiveTest::feed(volume, begin, end);
     }
     bool feed(std::int64_t volume) { return feed(volume, 0, 3) && feed(volume, 3, 12); }
 
@@ -56,7 +49,7 @@ class LiveTissuePath : public Rendering {
         return tissue;
     }
 
-    std::vector<std::byte> raw() const { return voxels_in_memory(plan_, spectra_); }
+    std::vector<std::byte> raw() const { return expected(0); }
     std::vector<std::byte> filtered(const SpeckleFilter& filter) const {
         Volume volume{path_->feeder.grid(), raw(), {}};
         SilentProgress silent;
@@ -65,12 +58,9 @@ class LiveTissuePath : public Rendering {
     }
     std::vector<std::byte> shown() {
         path_->feeder.finish_tissue(std::chrono::minutes(2));
-        return path_->display.read_volume().value().voxels;
+        return LiveTest::shown();
     }
 
-    ReconstructionSpec plan_ = noise_spec(256, 37, 12);
-    std::vector<std::uint16_t> spectra_ = noise_spectra(plan_, 0);
-    std::unique_ptr<LivePipeline> path_;
     std::atomic<int> heard_ = 0;
 };
 
@@ -100,8 +90,7 @@ TEST_F(LiveTissuePath, SwitchesBetweenVolumes) {
     EXPECT_TRUE(path_->feeder.take_change(SwapPoint::between_volumes));
     ASSERT_TRUE(feed(2));
     EXPECT_EQ(shown(), filtered(median().filter));
-    EXPECT_FALSE(path_->feeder.reprocess(block_of(plan_, std::as_bytes(std::span(spectra_)), 2, 3, 6)))
-        << "a filtered volume is made of a whole one";
+    EXPECT_FALSE(path_->feeder.reprocess(block(2, 3, 6))) << "a filtered volume is made of a whole one";
     want({});
     ASSERT_TRUE(feed(3));
     EXPECT_EQ(shown(), raw());
@@ -137,8 +126,7 @@ TEST_F(LiveTissuePath, NewVolumeShapeCancelsWork) {
     build(endless());
     ASSERT_TRUE(feed(0));
     plan_.recipe.depth_end = 20;
-    path_->feeder.change(plan_);
-    AWAIT(path_->feeder.take_change(SwapPoint::between_volumes));
+    take(plan_);
     want(median());
     AWAIT(feed(1));  // the cancelled work may still occupy a place for a moment
     EXPECT_EQ(path_->feeder.grid().depth, 20);
@@ -157,19 +145,10 @@ TEST_F(LiveTissuePath, PicturesMatchFilteredVolume) {
     build(median());
     ASSERT_TRUE(feed(0));
     path_->feeder.finish_tissue(std::chrono::minutes(2));
-    View view;
-    view.width = view.height = 64;
-    view.mode = ViewMode::mip;
-    view.low = 0;
-    view.high = 60;
-    const auto picture = path_->display.picture(view).value();
-    path_->display.wait(picture);
+    const auto picture = path_->display.picture(live_view()).value();
     const Image live = path_->display.read(picture);
-    GpuDevice device;
-    Renderer renderer(device);
-    const std::vector<std::byte> voxels = filtered(median().filter);
-    renderer.set_volume(path_->feeder.grid(), voxels.data());
-    EXPECT_EQ(live.pixels, renderer.render(view).pixels);
+    renderer().set_volume(path_->feeder.grid(), filtered(median().filter).data());
+    EXPECT_EQ(live.pixels, renderer().render(live_view()).pixels);
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace {
 class PlantedFaults : public testing::Test {
   protected:
     PlantedFaults()
-        : device_(choice()), queue_(device_), builder_(device_), raycaster_(device_, queue_),
+        : device_(validated_device()), queue_(device_), builder_(device_), raycaster_(device_, queue_),
           read_back_(device_, queue_), grid_(db_grid(30, 41, 37)), volume_(device_, grid_, {0, 40}),
           accumulation_(device_, 32, 32) {
         view_ = voxel_view(grid_, 32, 32);
@@ -27,13 +27,6 @@ class PlantedFaults : public testing::Test {
             {{0, 1, 1, 1, 0}, {.4, 1, 1, 1, 0}, {.45, 1, 1, 1, 80}, {.5, 1, 1, 1, 2}, {1, 1, 1, 1, 6}}, "", true, 0};
     }
     ~PlantedFaults() override { queue_.wait_for_all(); }
-
-    static GpuDevice choice() {
-        GpuDevice choice;
-        choice.validation = true;
-        choice.on_message = [](const std::string& text) { ADD_FAILURE() << "validation layer: " << text; };
-        return choice;
-    }
 
     void fill(const ValueAt& value) {
         upload(device_, queue_, builder_, volume_, *voxels_in_memory(grid_, voxels(grid_, value).data()));

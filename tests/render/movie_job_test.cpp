@@ -19,10 +19,7 @@ namespace echolux::test {
 namespace {
 
 View small_view() {
-    View view;
-    view.width = 48;
-    view.height = 40;
-    return view;
+    return sized_view(48, 40);
 }
 
 // Volumes of increasing brightness. Their quantity is unknown, so that the voxels determine the colours.
@@ -180,13 +177,9 @@ TEST_F(MovieFrames, AreNotCountedInPicture) {
     operation->set_text("frames", "3");
     SilentProgress silent;
     Context context{silent};
-    try {
-        operation->run(context);
-        FAIL() << "frames without a movie";
-    } catch (const Error& error) {
-        EXPECT_EQ(error.where(), "frames");
-        EXPECT_EQ(error.problem(), "has no effect without `movie`");
-    }
+    const Error error = refusal_of([&] { operation->run(context); });
+    EXPECT_EQ(error.where(), "frames");
+    EXPECT_EQ(error.problem(), "has no effect without `movie`");
 }
 
 TEST_F(MovieFrames, AreReproducedIndividually) {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include "app/movie/movie_encoding.h"
 #include "app/movie/movie_job.h"
@@ -20,9 +19,7 @@ namespace {
 
 std::string bytes_of(const std::filesystem::path& path) {
     std::ifstream in(path, std::ios::binary);
-    std::ostringstream text;
-    text << in.rdbuf();
-    return text.str();
+    return {std::istreambuf_iterator<char>(in), {}};
 }
 
 // Cancels `job` after a number of steps, when most of the drawn pictures are written.

@@ -42,9 +42,7 @@ class Panes : public Rendering {
             return 0.7 * ball(z, a, b) + 12 * noise(z, a, b);
         });
         renderer().set_volume(grid_, voxels_.data());
-        View volume;
-        volume.width = 96;
-        volume.height = 80;
+        View volume = sized_view(96, 80);
         volume.rest_samples = 3;
         volume.lamp = Lamp::free;
         volume.shadows = 0.6;
@@ -99,14 +97,6 @@ class Panes : public Rendering {
     std::unique_ptr<Renderer> other_;
 };
 
-TEST_F(Panes, SlowEqualPicturesOfSeparateRenderers) {
-    const std::vector<PanePicture> shown = at_rest();
-    for (std::size_t pane = 0; pane < views_.size(); ++pane) {
-        EXPECT_EQ(renderer().read(shown[pane].drawing).pixels, alone(views_[pane]).pixels) << "pane " << pane;
-    }
-    EXPECT_NE(renderer().read(shown[1].drawing).pixels, renderer().read(shown[2].drawing).pixels);
-}
-
 TEST_F(Panes, StayUnchangedWhileAnotherMoves) {
     const std::vector<PanePicture> before = at_rest();
     std::vector<std::vector<std::uint8_t>> pixels;
@@ -124,21 +114,6 @@ TEST_F(Panes, StayUnchangedWhileAnotherMoves) {
     }
     for (const std::size_t pane : {0U, 2U, 3U}) {
         EXPECT_EQ(renderer().read(before[pane].drawing).pixels, pixels[pane]) << "pane " << pane;
-    }
-}
-
-TEST_F(Panes, AreResizedOneByOne) {
-    for (int step = 0; step < 40; ++step) {
-        View& view = views_[index(step) % views_.size()];
-        view.width = 20 + step * 37 % 80;
-        view.height = 20 + step * 53 % 60;
-        now_s_ += 0.01;
-        for (std::size_t pane = 0; pane < views_.size(); ++pane) {
-            const PanePicture shown = renderer().follow(views_[pane], now_s_, pane);
-            const Image image = renderer().read(shown.drawing);
-            ASSERT_EQ(image.width, views_[pane].width);
-            ASSERT_EQ(image.height, views_[pane].height);
-        }
     }
 }
 

@@ -1,12 +1,9 @@
-// Panoramic pictures: the direction of each pixel, compared with an independent formula of the projection; continuity
-// of the left and right edge; a sphere seen from its centre.
-#include <algorithm>
+// Panoramic pictures: the direction of each pixel, compared with an independent formula of the projection; a
+// sphere seen from its centre.
 #include <cmath>
 #include <glm/geometric.hpp>
 #include <numbers>
 
-#include "compute/error.h"
-#include "compute/indexing.h"
 #include "render/camera.h"
 #include "rendering.h"
 
@@ -50,7 +47,7 @@ TEST(PanoramaRays, FollowLongitudeAndLatitude) {
     }
 }
 
-class Panoramas : public Rendering {
+class Panoramas : public SharedRendering {
   protected:
     // A value that increases from the centre outwards by 2 per voxel.
     void set_hollow(std::int64_t edge) {
@@ -77,88 +74,6 @@ TEST_F(Panoramas, SphereIsEquallyFarFromCentre) {
         const glm::dvec3 met = 24.0 + 15.0 * direction_of(double(i % columns), double(i / columns));
         for (int axis = 0; axis < 3; ++axis) ASSERT_NEAR(measures[i].voxel[index(axis)] + 0.5, met[axis], 0.55) << i;
     }
-}
-
-// Turning the eye by whole columns shifts the picture by the same number, also across its edge.
-TEST_F(Panoramas, ContinueAcrossEdge) {
-    const VolumeGrid grid = db_grid(40, 40, 40);
-    renderer().set_volume(grid, voxels(grid, [](auto z, auto a, auto b) {
-                                    return 20 + 15 * std::sin(0.5 * double(z)) * std::cos(0.4 * double(a)) *
-                                                    std::sin(0.3 * double(b));
-                                }).data());
-    View view = around_view();
-    view.look = Look::free;
-    view.azimuth_deg = view.elevation_deg = 0;
-    const Image still = renderer().render(view);
-    constexpr std::int64_t moved = 20;
-    view.azimuth_deg = 360.0 * moved / columns;
-    const Image turned = renderer().render(view);
-    ASSERT_NE(still.pixels, turned.pixels);
-    for (std::int64_t row = 0; row < rows; ++row) {
-        for (std::int64_t column = 0; column < columns; ++column) {
-            const auto at = index(4 * (row * columns + column));
-            const auto from = index(4 * (row * columns + (column + columns - moved) % columns));
-            for (std::size_t c = 0; c < 3; ++c)
-                ASSERT_NEAR(turned.pixels[at + c], still.pixels[from + c], 2) << column << " " << row;
-        }
-    }
-}
-
-// Path tracing starts along the same rays.
-TEST_F(Panoramas, SlowTracingMatchesCasting) {
-    set_hollow(32);
-    View view = around_view();
-    view.transparent = true;
-    view.lighting = false;
-    view.low = 10;
-    view.high = 30;
-    const Image cast = renderer().render(view);
-    view.mode = ViewMode::traced;
-    view.paths = 64;
-    view.noise_target = 0;
-    view.denoise = false;
-    const Image traced = renderer().render(view);
-    double cast_sum = 0, traced_sum = 0;
-    for (std::size_t i = 3; i < cast.pixels.size(); i += 4) {
-        cast_sum += cast.pixels[i];
-        traced_sum += traced.pixels[i];
-    }
-    EXPECT_GT(cast_sum, 0);
-    EXPECT_NEAR(traced_sum / cast_sum, 1, 0.01);
-}
-
-// A corner of the box is at its projection, and so is the point halfway to the next corner.
-TEST_F(Panoramas, DrawBoxLines) {
-    const VolumeGrid grid = db_grid(20, 20, 20);
-    renderer().set_volume(grid, voxels(grid, [](auto...) { return -10; }).data());
-    View view = around_view();
-    view.box = true;
-    view.background = {0, 0, 0};
-    view.width = 256;
-    view.height = 128;
-    const Image image = renderer().render(view);
-    const Camera camera(view, volume_extent(grid));
-    for (const glm::dvec3 place :
-         {glm::dvec3{-10, 10, 10}, glm::dvec3{10, -10, 10}, glm::dvec3{0, 10, -10}, glm::dvec3{-10, 0, -10}}) {
-        const glm::dvec2 at = camera.project(place) + glm::dvec2(128, 64);
-        const auto pixel = index(4 * (std::int64_t(at.y) * 256 + std::min<std::int64_t>(std::int64_t(at.x), 255)));
-        EXPECT_GT(image.pixels[pixel], 20) << place.x << place.y << place.z;
-    }
-    EXPECT_EQ(image.pixels[4 * (64 * 256 + 128)], 0);
-}
-
-TEST_F(Panoramas, MayBeOfAnySize) {
-    set_hollow(16);
-    View view = around_view();
-    view.width = view.height = 1;
-    EXPECT_EQ(renderer().render(view).pixels.size(), 4U);
-}
-
-TEST(PanoramaViews, RejectStereo) {
-    View view = around_view();
-    check_view(view);
-    view.stereo = Stereo::anaglyph;
-    EXPECT_THROW(check_view(view), Error);
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 // The bricks of a live volume are built from the peaks that accompany the voxels. Pictures have the same bits as when a
 // shader searches for the largest voxels, complete and slice by slice, and no voxel is read for it.
-#include "compute/indexing.h"
 #include "slots_fixture.h"
 
 namespace echolux::test {
@@ -26,13 +25,6 @@ class PeakSlots : public Slots {
     }
 };
 
-ValueAt tissue(int seed) {
-    return [=](std::int64_t z, std::int64_t a, std::int64_t b) {
-        const double across = std::hypot(static_cast<double>(z) - 22, static_cast<double>(a + b) - 30);
-        return across < 9 ? 8 + 30 * noise(z + seed, a, b) : 4 * noise(z + seed, a, b) - 5;
-    };
-}
-
 // Points far apart: most bricks are only affected through their neighbours.
 ValueAt points(int seed) {
     return [=](std::int64_t z, std::int64_t a, std::int64_t b) { return noise(z + seed, a, b) > 0.9996 ? 38.0 : -5.0; };
@@ -41,41 +33,6 @@ ValueAt points(int seed) {
 // Odd numbers of bricks, more than a workgroup of the shaders, and lines of peaks that end within words.
 VolumeGrid odd_grid(VoxelType type) {
     return db_grid(69, 46, 37, type);
-}
-
-TEST_F(PeakSlots, LookLikeVoxels) {
-    for (const VoxelType type : {VoxelType::u8, VoxelType::u16, VoxelType::f32}) {
-        const std::vector<std::byte> codes = voxels(odd_grid(type), tissue(0));
-        std::vector<std::vector<std::vector<std::uint8_t>>> seen;
-        for (const bool peaks : {false, true}) {
-            make_with(peaks, odd_grid(type));
-            EXPECT_EQ(slots_->targets(0).peaks.has_value(), peaks);
-            write(0, codes);
-            seen.push_back(pictures(whole(0, 1), small_view()));
-            View brute = small_view();
-            brute.skip_empty = false;
-            brute.adaptive = false;
-            seen.push_back(pictures(whole(0, 1), brute));
-        }
-        EXPECT_EQ(seen[0], seen[2]) << bytes_of(type) << " bytes";
-        EXPECT_EQ(seen[1], seen[3]) << bytes_of(type) << " bytes";
-        EXPECT_EQ(seen[2][1], seen[3][1]) << "the largest value must not depend on what is skipped";
-    }
-}
-
-TEST_F(PeakSlots, SlowWholeWordsGiveSamePictures) {
-    const VolumeGrid grid = db_grid(64, 30, 21, VoxelType::u8);  // sixteen peaks per line
-    const std::vector<std::byte> codes = voxels(grid, points(7));
-    std::vector<std::vector<std::vector<std::uint8_t>>> seen;
-    for (const bool peaks : {false, true}) {
-        make_with(peaks, grid);
-        write(0, codes, 0, 9);
-        seen.push_back(pictures(shown(0, 1, 9), small_view()));
-        write(0, codes, 9, 21);
-        seen.push_back(pictures(whole(0, 1), small_view()));
-    }
-    EXPECT_EQ(seen[0], seen[2]);
-    EXPECT_EQ(seen[1], seen[3]);
 }
 
 TEST_F(PeakSlots, HalfFloatsUseLargestValue) {
@@ -95,25 +52,29 @@ TEST_F(PeakSlots, HalfFloatsUseLargestValue) {
     }
 }
 
-TEST_F(PeakSlots, LargeVolumeUsesEightDepths) {
-    const VolumeGrid grid = db_grid(257, 256, 256, VoxelType::u8);
-    const std::vector<std::byte> codes = voxels(grid, [](std::int64_t z, std::int64_t a, std::int64_t b) {
+TEST_F(PeakSlots, VolumesInPartsLookLikeVoxels) {
+    const VolumeGrid large = db_grid(257, 256, 256, VoxelType::u8);
+    const VolumeGrid words = db_grid(64, 30, 21, VoxelType::u8);  // lines of whole words: sixteen peaks each
+    const auto blocks = [](std::int64_t z, std::int64_t a, std::int64_t b) {
         return z / 16 % 4 == 1 && (a + b) / 32 % 3 == 0 ? 35.0 : -4.0;
-    });
+    };
     constexpr std::array modes{ViewMode::composite, ViewMode::mip};
-    std::vector<std::vector<std::vector<std::uint8_t>>> seen;
-    for (const bool peaks : {false, true}) {
-        make_with(peaks, grid);
-        if (peaks) {
-            EXPECT_EQ(slots_->targets(0).peaks->depths, 8);
+    for (const auto& [grid, value, depths] : {std::tuple{large, ValueAt(blocks), 8}, {words, points(7), 4}}) {
+        const std::vector<std::byte> codes = voxels(grid, value);
+        std::vector<std::vector<std::vector<std::uint8_t>>> seen;
+        for (const bool peaks : {false, true}) {
+            make_with(peaks, grid);
+            if (peaks) {
+                EXPECT_EQ(slots_->targets(0).peaks->depths, depths);
+            }
+            write(0, codes, 0, grid.b_scans / 2);
+            seen.push_back(pictures(shown(0, 1, grid.b_scans / 2), small_view(), modes));
+            write(0, codes, grid.b_scans / 2, grid.b_scans);
+            seen.push_back(pictures(whole(0, 1), small_view(), modes));
         }
-        write(0, codes, 0, 100);
-        seen.push_back(pictures(shown(0, 1, 100), small_view(), modes));
-        write(0, codes, 100, 256);
-        seen.push_back(pictures(whole(0, 1), small_view(), modes));
+        EXPECT_EQ(seen[0], seen[2]) << depths;
+        EXPECT_EQ(seen[1], seen[3]) << depths;
     }
-    EXPECT_EQ(seen[0], seen[2]);
-    EXPECT_EQ(seen[1], seen[3]);
 }
 
 // Slice by slice over another volume, and over earlier contents of the slot: only new slices are rebuilt.
@@ -147,7 +108,7 @@ TEST_F(PeakSlots, SlowRollingLooksLikeVoxels) {
 // If the peaks indicate empty bricks, the voxels do not matter.
 TEST_F(PeakSlots, VoxelsAreNotReadAgain) {
     make_with(true, odd_grid(VoxelType::u8));
-    const std::vector<std::byte> codes = voxels(grid_, tissue(0));
+    const std::vector<std::byte> codes = voxels(grid_, points(0));
     write(0, codes);
     const Image seen = picture(whole(0, 1), small_view());
     write(0, codes);

@@ -4,7 +4,6 @@
 #include "../unit/temporary_folder.h"
 #include "app/settings/session_text.h"
 #include "app/transfer/transfer_file.h"
-#include "rendering.h"
 
 namespace echolux {
 namespace {
@@ -29,11 +28,6 @@ class PlaneFile : public testing::Test {
         if (at != std::string::npos) line.replace(at, path.string().size(), "plane.toml");
         EXPECT_EQ(line.find('\n'), std::string::npos);
         return line;
-    }
-
-    // Refusal of a file with two axes followed by these lines.
-    std::string refusal_of(const std::string& lines) {
-        return refusal(std::string(head) + std::string(axis) + lines + "\n");
     }
 
     TemporaryFolder folder_;
@@ -86,34 +80,28 @@ TEST_F(PlaneFile, RoughnessHasSeparatePoints) {
 }
 
 TEST_F(PlaneFile, RefusalsNameFileKeyAndRemedy) {
-    EXPECT_EQ(refusal(std::string(head) + "second = \"slope\"\nsecond_range = [0, 2]\n"),
-              "plane.toml, transfer.second: 'slope' is not a second axis (choose gradient, curvature or distance)");
-    EXPECT_EQ(
-        refusal(std::string(head) + "second = \"gradient\"\n"),
-        "plane.toml, transfer.second_range: is not the two ends of the second axis, the lower one first (write for "
-        "example [0, 2])");
-    EXPECT_THAT(refusal(std::string(head) + "second = \"gradient\"\nsecond_range = [2, 2]\n"),
-                HasSubstr("transfer.second_range"));
-    EXPECT_THAT(refusal(std::string(head) + "extinctions = [0, 0, 40, 1]\nboxes = [1, 2, 3]\n"),
-                HasSubstr("transfer.second:"));
-    EXPECT_EQ(
-        refusal_of("boxes = [10, 20, 0.5]"),
-        "plane.toml, transfer.boxes: has 3 numbers, not a multiple of 9 (each has value low, high, second low, high, "
-        "softness, red, green, blue, extinction)");
-    EXPECT_THAT(refusal_of("boxes = [20, 10, 0.5, 1, 0.1, 1, 0, 0, 50]"), HasSubstr("write the lower limit first"));
-    EXPECT_EQ(refusal_of("boxes = [10, 20, 0.5, 1, 1.5, 1, 0, 0, 50]"),
-              "plane.toml, transfer.boxes: a softness is 1.5, not between 0 and 1 (correct the number)");
-    EXPECT_THAT(refusal_of("boxes = [10, 20, 0.5, 1, 0, 2, 0, 0, 50]"), HasSubstr("a colour component is 2"));
-    EXPECT_THAT(refusal_of("boxes = [10, 20, 0.5, 1, 0, 1, 0, 0, -1]"), HasSubstr("an extinction is -1"));
-    EXPECT_THAT(refusal_of("boxes = [nan, 20, 0.5, 1, 0, 1, 0, 0, 1]"), HasSubstr("transfer.boxes"));
-    EXPECT_THAT(refusal_of("arcs = [10, 20, 0, 0.2, 0, 1, 0, 0, 1]"), HasSubstr("a height other than 0"));
-    EXPECT_THAT(refusal_of("arcs = [10, 20, 1, 0, 0, 1, 0, 0, 1]"), HasSubstr("a width is 0"));
-    EXPECT_THAT(refusal_of("strokes = [0.1, 0, 1, 1, 1, 5, 2, 10, 1]"), HasSubstr("stroke 1 is incomplete"));
-    EXPECT_THAT(refusal_of("strokes = [0.1, 0, 1, 1, 1, 5, 1e9, 10, 1]"), HasSubstr("transfer.strokes"));
-    EXPECT_THAT(refusal_of("strokes = [0, 0, 1, 1, 1, 5, 1, 10, 1]"), HasSubstr("a width is 0"));
-    std::string boxes = "boxes = [";
-    for (int i = 0; i < 65; ++i) boxes += "10, 20, 0.5, 1, 0, 1, 0, 0, 50,";
-    EXPECT_THAT(refusal_of(boxes + "]"), HasSubstr("has 65 widgets, more than 64"));
+    std::string many = "boxes = [";
+    for (int i = 0; i < 65; ++i) many += "10, 20, 0.5, 1, 0, 1, 0, 0, 50,";
+    const std::string two(axis);
+    const std::pair<std::string, const char*> cases[] = {
+        {"second = \"slope\"\nsecond_range = [0, 2]", "transfer.second: "},
+        {"second = \"gradient\"", "transfer.second_range: "},
+        {"second = \"gradient\"\nsecond_range = [2, 2]", "transfer.second_range: "},
+        {"extinctions = [0, 0, 40, 1]\nboxes = [1, 2, 3]", "transfer.second:"},
+        {two + "boxes = [10, 20, 0.5]", "transfer.boxes: has 3 numbers, not a multiple of 9"},
+        {two + "boxes = [20, 10, 0.5, 1, 0.1, 1, 0, 0, 50]", "write the lower limit first"},
+        {two + "boxes = [10, 20, 0.5, 1, 1.5, 1, 0, 0, 50]", "transfer.boxes: a softness is 1.5"},
+        {two + "boxes = [10, 20, 0.5, 1, 0, 2, 0, 0, 50]", "a colour component is 2"},
+        {two + "boxes = [10, 20, 0.5, 1, 0, 1, 0, 0, -1]", "an extinction is -1"},
+        {two + "boxes = [nan, 20, 0.5, 1, 0, 1, 0, 0, 1]", "transfer.boxes"},
+        {two + "arcs = [10, 20, 0, 0.2, 0, 1, 0, 0, 1]", "a height other than 0"},
+        {two + "arcs = [10, 20, 1, 0, 0, 1, 0, 0, 1]", "a width is 0"},
+        {two + "strokes = [0.1, 0, 1, 1, 1, 5, 2, 10, 1]", "stroke 1 is incomplete"},
+        {two + "strokes = [0.1, 0, 1, 1, 1, 5, 1e9, 10, 1]", "transfer.strokes"},
+        {two + "strokes = [0, 0, 1, 1, 1, 5, 1, 10, 1]", "a width is 0"},
+        {two + many + "]", "has 65 widgets, more than 64"}};
+    for (const auto& [lines, part] : cases)
+        EXPECT_THAT(refusal(std::string(head) + lines + "\n"), HasSubstr(part)) << lines;
 }
 
 TEST_F(PlaneFile, SessionsStoreCurve) {
@@ -122,30 +110,6 @@ TEST_F(PlaneFile, SessionsStoreCurve) {
     const std::string session = session_toml({}, view, "");
     const RestoredState restored = session_of(toml_entries(session, "a session"), "a session");
     EXPECT_EQ(view_of(restored).transfer_curve, curve_of_all_kinds());
-}
-
-class PlaneInUse : public test::Rendering {};
-
-TEST_F(PlaneInUse, RoundTripGivesSamePicture) {
-    const VolumeGrid grid = test::db_grid(24, 24, 24);
-    renderer().set_volume(grid, test::voxels(grid, test::ball(grid, 12)).data());
-    View view;
-    view.width = view.height = 40;
-    view.opacity = 0.5;
-    view.preset = "boundaries";
-    const Image before = renderer().render(view);
-    const TemporaryFolder folder;
-    write_transfer(folder / "curve.toml", curve_in_use(view, grid, renderer().transfer_function(view)));
-    View again;
-    again.width = again.height = 40;
-    again.transfer = (folder / "curve.toml").string();
-    load_transfer(again);
-    const Image after = renderer().render(again);
-    int largest = 0;
-    for (std::size_t i = 0; i < before.pixels.size(); ++i) {
-        largest = std::max(largest, std::abs(before.pixels[i] - after.pixels[i]));
-    }
-    EXPECT_LE(largest, 1);
 }
 
 }  // namespace

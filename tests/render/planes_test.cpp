@@ -4,10 +4,7 @@
 #include <cstring>
 #include <glm/geometric.hpp>
 
-#include "compute/error.h"
-#include "compute/indexing.h"
 #include "render/camera.h"
-#include "render/view/curve.h"
 #include "rendering.h"
 
 namespace echolux::test {
@@ -46,9 +43,7 @@ class Planes : public Rendering {
         renderer().set_poses(poses);
     }
 
-    int level(const Image& image, std::int64_t x, std::int64_t y) const {
-        return image.pixels[index(4 * (y * view_.width + x))];
-    }
+    int level(const Image& image, std::int64_t x, std::int64_t y) const { return pixel_at(image, x, y)[0]; }
 
     View view_;
 };
@@ -111,68 +106,6 @@ TEST_F(Planes, AreDrawnWhereScanned) {
             EXPECT_LE(unclear, 3);
         }
     }
-}
-
-TEST_F(Planes, AreNotInterpolated) {
-    show(parallel, [](std::int64_t, std::int64_t, std::int64_t b) { return b % 2 == 0 ? 40.0 : 0.0; });
-    view_.azimuth_deg = 30;
-    view_.elevation_deg = 35;
-    view_.background = {0, 0, 1};
-    const Image image = renderer().render(view_);
-    int bright = 0, dark = 0;
-    for (std::size_t i = 0; i < image.pixels.size(); i += 4) {
-        bright += image.pixels[i] == 255 ? 1 : 0;
-        dark += image.pixels[i] == 0 && image.pixels[i + 2] == 0 ? 1 : 0;
-        ASSERT_TRUE(image.pixels[i] == 255 || image.pixels[i] == 0);
-    }
-    EXPECT_GT(bright, 200);
-    EXPECT_GT(dark, 200);
-}
-
-// From the front, three planes are one behind the other.
-TEST_F(Planes, TranslucentPlanesBlendFromFrontToBack) {
-    show(parallel, [](std::int64_t, std::int64_t, std::int64_t b) {
-        return std::array{40.0, 20.0, 30.0, 0.0}[index(b)];
-    });
-    view_.planes_opacity = 0.5;
-    const double expected = 255 * (0.5 * 1 + 0.25 * 0.5 + 0.125 * 0.75);
-    EXPECT_NEAR(level(renderer().render(view_), view_.width / 3, view_.height / 2), expected, 1.5);
-    view_.azimuth_deg = 180;
-    const double from_behind = 255 * (0.5 * 0.75 + 0.25 * 0.5 + 0.125 * 1);
-    EXPECT_NEAR(level(renderer().render(view_), view_.width / 3, view_.height / 2), from_behind, 1.5);
-    view_.planes_opacity = 1;
-    EXPECT_EQ(level(renderer().render(view_), view_.width / 3, view_.height / 2), 191);
-}
-
-TEST_F(Planes, DrawFlowOverPlanes) {
-    show(cross, [](auto...) { return 20.0; });
-    VolumeGrid flow = grid(2);
-    flow.quantity = "velocity";
-    flow.unit = "mm/s";
-    const auto velocity = [](std::int64_t, std::int64_t a, std::int64_t b) { return b == 0 && a < 20 ? 8.0 : 0.0; };
-    renderer().set_flow(flow, voxels(flow, velocity).data());
-    view_.flow_range = 10;
-    view_.fit = true;
-    const Image image = renderer().render(view_);
-    const glm::dvec3 colour = colour_at(flow_map(), 0.9);
-    const auto at = index(4 * (view_.height / 2 * view_.width + view_.width / 5));
-    for (int channel = 0; channel < 3; ++channel) {
-        EXPECT_NEAR(image.pixels[at + index(channel)], 255 * colour[channel], 2);
-    }
-    EXPECT_NEAR(level(image, 4 * view_.width / 5, view_.height / 2), 128, 2);
-}
-
-TEST_F(Planes, FitShowsWholePlanes) {
-    show(cross, [](auto...) { return 40.0; });
-    view_.fit = true;
-    const Image image = renderer().render(view_);
-    std::int64_t first = view_.width, last = 0;
-    for (std::int64_t x = 0; x < view_.width; ++x) {
-        if (level(image, x, view_.height / 2) == 0) continue;
-        first = std::min(first, x);
-        last = std::max(last, x);
-    }
-    EXPECT_NEAR(static_cast<double>(last - first + 1), static_cast<double>(view_.width) / 1.04, 2);
 }
 
 TEST_F(Planes, ProbesReportBScan) {

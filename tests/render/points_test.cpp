@@ -2,14 +2,13 @@
 #include <cmath>
 #include <numbers>
 
-#include "compute/indexing.h"
 #include "render/transfer_function.h"
 #include "rendering.h"
 
 namespace echolux::test {
 namespace {
 
-class Points : public Rendering {
+class Points : public SharedRendering {
   protected:
     View view_of(const VolumeGrid& grid) {
         View view = voxel_view(grid, 12 * pixels, 10 * pixels);

@@ -1,10 +1,7 @@
 // Pictures as shown in a window: coarse while they move, complete at rest, then refined, and finally nothing is drawn.
-#include <cstdlib>
 #include <cstring>
 
-#include "app/open/open_volume.h"
 #include "bench/volume.h"
-#include "compute/error.h"
 #include "rendering.h"
 #include "shaders/shared/raycast.h"
 #include "similarity.h"
@@ -84,18 +81,6 @@ TEST_F(Progressive, MotionResemblesFullPicture) {
     EXPECT_LT(similarity(renderer().render(view_), full), 0.9);  // proves that the measure can tell pictures apart
 }
 
-TEST_F(Progressive, MotionResemblesFullPictureOfRealData) {
-    const char* folder = std::getenv("ECHOLUX_DATA");
-    if (folder == nullptr) GTEST_SKIP() << "needs ECHOLUX_DATA";
-    SilentProgress progress;
-    const OpenedVolume bonsai = open_volume(std::string(folder) + "/volumes/bonsai.nii.gz", {}, {}, progress);
-    renderer().set_volume(bonsai.volume.grid, bonsai.volume.voxels.data());
-    view_.width = 640;
-    view_.height = 480;
-    const Image coarse = moving();
-    EXPECT_GE(similarity(coarse, renderer().render(view_)), 0.9);
-}
-
 // Lighting is computed for four samples together, for any kind of light.
 TEST_F(Progressive, MotionIsLitLikeFullPicture) {
     const VolumeGrid grid = db_grid(64, 64, 64);
@@ -138,12 +123,6 @@ TEST_F(Progressive, FirstFullPictureEqualsRendering) {
     EXPECT_EQ(renderer().read(shown.drawing).pixels, renderer().render(view_).pixels);
 }
 
-TEST_F(Progressive, EndsWithPictureOfAllPasses) {
-    const Image finest = renderer().read(at_rest().drawing);
-    view_.samples = view_.rest_samples;
-    EXPECT_EQ(finest.pixels, renderer().render(view_).pixels);
-}
-
 // Values of the queue count submissions. A picture of one row of workgroups is cast in one part, however busy the
 // machine is.
 TEST_F(Progressive, RestDrawsNoPictures) {
@@ -160,25 +139,21 @@ TEST_F(Progressive, RestDrawsNoPictures) {
     EXPECT_EQ(next().drawing.value, final.drawing.value + 2);  // the rays and their resolution, and nothing before them
 }
 
-TEST_F(Progressive, RestartsForNewVolume) {
-    const Image before = renderer().read(at_rest().drawing);
-    const BenchVolume other = speckled_tissue({48, 48, 48});
-    renderer().set_volume(other.grid, other.voxels.data());
-    const PanePicture shown = at_rest();
-    EXPECT_NE(renderer().read(shown.drawing).pixels, before.pixels);
-}
-
-TEST_F(Progressive, RestartsWhenFlowChanges) {
+TEST_F(Progressive, RestartsForNewVolumeAndFlow) {
     view_.flow_threshold = 2;
     view_.flow_range = 20;
-    const Image before = renderer().read(at_rest().drawing);
+    const auto seen = [&] { return renderer().read(at_rest().drawing).pixels; };
+    const auto before = seen();
     VolumeGrid flow = db_grid(64, 64, 64);
     flow.unit = "mm/s";
     flow.quantity = "velocity";
     renderer().set_flow(flow, voxels(flow, [](auto...) { return 10.0; }).data());
-    EXPECT_NE(renderer().read(at_rest().drawing).pixels, before.pixels);
+    EXPECT_NE(seen(), before);
     renderer().clear_flow();
-    EXPECT_EQ(renderer().read(at_rest().drawing).pixels, before.pixels);
+    EXPECT_EQ(seen(), before);
+    const BenchVolume other = speckled_tissue({48, 48, 48});
+    renderer().set_volume(other.grid, other.voxels.data());
+    EXPECT_NE(seen(), before);
 }
 
 // A new ring restarts its volume numbers, and its slots may have the same addresses as the old ones.

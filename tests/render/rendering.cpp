@@ -1,27 +1,53 @@
 #include "rendering.h"
-#include "compute/indexing.h"
 #include "tests/support/validation.h"
 
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 
 namespace echolux::test {
 
-void Rendering::SetUp() {
-    renderer_ = renderer_with({});
-}
-
-std::unique_ptr<Renderer> Rendering::renderer_with(const VolumeLimits& limits) {
+GpuDevice validated_device(const VolumeLimits& limits) {
     GpuDevice choice;
     choice.validation = validates();
-    choice.on_message = [this](const std::string& text) { messages_.push_back(text); };
+    choice.on_message = [](const std::string& text) { ADD_FAILURE() << "validation layer: " << text; };
     choice.volume_limits = limits;
-    return std::make_unique<Renderer>(choice);
+    return choice;
 }
 
-void Rendering::TearDown() {
-    renderer_.reset();
-    for (const std::string& text : messages_) ADD_FAILURE() << "validation layer: " << text;
+std::unique_ptr<Renderer> renderer_with(const VolumeLimits& limits) {
+    return std::make_unique<Renderer>(validated_device(limits));
+}
+
+int largest_difference(const std::vector<std::uint8_t>& a, const std::vector<std::uint8_t>& b) {
+    if (a.size() != b.size()) return 256;
+    int largest = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) largest = std::max(largest, std::abs(a[i] - b[i]));
+    return largest;
+}
+
+std::vector<std::uint16_t> codes_of_16_bits(Renderer& renderer, const View& view) {
+    std::vector<std::uint16_t> codes;
+    renderer.render(view, PictureBits::sixteen, [&](const PictureRows& rows) {
+        const std::size_t before = codes.size();
+        codes.resize(before + rows.pixels.size() / 2);
+        std::memcpy(codes.data() + before, rows.pixels.data(), rows.pixels.size());
+    });
+    return codes;
+}
+
+PanePicture followed_to_rest(Renderer& renderer, const View& view, double& now_s, std::size_t pane) {
+    PanePicture shown = renderer.follow(view, now_s += 0.1, pane);
+    for (int i = 0; i < 1000 && !shown.is_final; ++i) {
+        renderer.read(shown.drawing);  // waits for the part that was submitted last
+        shown = renderer.follow(view, now_s += 0.1, pane);
+    }
+    EXPECT_TRUE(shown.is_final);
+    return shown;
+}
+
+std::ptrdiff_t open_descriptors() {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
 }
 
 VolumeGrid db_grid(std::int64_t depth, std::int64_t a_scans, std::int64_t b_scans, VoxelType type) {

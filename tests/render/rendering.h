@@ -8,6 +8,8 @@
 #include <functional>
 #include <memory>
 
+#include "compute/error.h"
+#include "compute/indexing.h"
 #include "render/renderer.h"
 
 namespace echolux::test {
@@ -22,20 +24,71 @@ inline constexpr auto all_modes = [] {
     return modes;
 }();
 
+// A device under the validation layer (see validation.h), each message of which fails the test.
+GpuDevice validated_device(const VolumeLimits& limits = {});
+std::unique_ptr<Renderer> renderer_with(const VolumeLimits& limits);
+
 class Rendering : public testing::Test {
   protected:
-    void SetUp() override;
-    void TearDown() override;
+    void SetUp() override { renderer_ = renderer_with({}); }
+    void TearDown() override { renderer_.reset(); }
 
     Renderer& renderer() { return *renderer_; }
 
-    // Creates another renderer, whose messages also fail the test.
-    std::unique_ptr<Renderer> renderer_with(const VolumeLimits& limits);
-
   private:
-    std::vector<std::string> messages_;
     std::unique_ptr<Renderer> renderer_;
 };
+
+// One renderer for all cases of a suite, since most of their time is the compilation of shaders.
+class SharedRendering : public testing::Test {
+  protected:
+    static void SetUpTestSuite() { renderer_ = renderer_with({}); }
+    static void TearDownTestSuite() { renderer_.reset(); }
+
+    static Renderer& renderer() { return *renderer_; }
+
+  private:
+    static inline std::unique_ptr<Renderer> renderer_;
+};
+
+// The error thrown by `work`; its code is `cancelled` if nothing is thrown.
+template <class Work>
+Error refusal_of(const Work& work) {
+    try {
+        work();
+    } catch (const Error& error) {
+        return error;
+    }
+    return Error(ErrorCode::cancelled, "no error", "");
+}
+
+// Largest difference of a level of two pictures of the same size.
+int largest_difference(const std::vector<std::uint8_t>& a, const std::vector<std::uint8_t>& b);
+inline int largest_difference(const Image& a, const Image& b) {
+    return largest_difference(a.pixels, b.pixels);
+}
+
+inline View sized_view(std::int64_t width, std::int64_t height) {
+    View view;
+    view.width = width;
+    view.height = height;
+    return view;
+}
+
+// Renders a picture with 16 bits per channel.
+std::vector<std::uint16_t> codes_of_16_bits(Renderer& renderer, const View& view);
+
+// Follows the view of a pane, as a window does, until its picture is final.
+PanePicture followed_to_rest(Renderer& renderer, const View& view, double& now_s, std::size_t pane = 0);
+
+// Number of open files of this process.
+std::ptrdiff_t open_descriptors();
+
+// Levels of one pixel.
+inline std::array<int, 4> pixel_at(const Image& image, std::int64_t x, std::int64_t y) {
+    const std::uint8_t* at = image.pixels.data() + 4 * (y * image.width + x);
+    return {at[0], at[1], at[2], at[3]};
+}
 
 VolumeGrid db_grid(std::int64_t depth, std::int64_t a_scans, std::int64_t b_scans, VoxelType type = VoxelType::f32);
 

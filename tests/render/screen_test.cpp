@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <atomic>
 
-#include "compute/error.h"
-#include "compute/indexing.h"
 #include "render/presentation.h"
 #include "rendering.h"
 
@@ -17,11 +15,6 @@ namespace {
 constexpr std::int64_t width = 64, height = 48;
 
 using Pixel = std::array<int, 4>;
-
-Pixel pixel(const Image& image, std::int64_t x, std::int64_t y) {
-    const auto* at = image.pixels.data() + (y * image.width + x) * 4;
-    return {at[0], at[1], at[2], at[3]};
-}
 
 std::uint32_t rgba(std::uint32_t red, std::uint32_t green, std::uint32_t blue, std::uint32_t alpha) {
     return red | green << 8U | blue << 16U | alpha << 24U;
@@ -59,9 +52,7 @@ class Screens : public Rendering {
     Screen& screen() { return *screen_; }
 
     Drawing picture(std::int64_t across, std::int64_t down, std::size_t pane = 0) {
-        View view;
-        view.width = across;
-        view.height = down;
+        View view = sized_view(across, down);
         return renderer().follow(view, now_s_ += 0.001, pane).drawing;
     }
 
@@ -77,16 +68,25 @@ class Screens : public Rendering {
     std::unique_ptr<Screen> screen_;
 };
 
+// Compares every pixel with `expected(x, y)`.
+template <class Expected>
+void expect_pixels(const Image& image, const Expected& expected) {
+    ASSERT_EQ(image.width, width);
+    ASSERT_EQ(image.height, height);
+    for (std::int64_t y = 0; y < height; ++y) {
+        for (std::int64_t x = 0; x < width; ++x) ASSERT_EQ(pixel_at(image, x, y), expected(x, y)) << x << ", " << y;
+    }
+}
+
 TEST_F(Screens, AreOffScreenWithBackgroundWithoutWindow) {
     EXPECT_TRUE(screen().is_off_screen());
     EXPECT_EQ(screen().width(), width);
     EXPECT_EQ(screen().height(), height);
-    const Image image = shown({}, {}, {0.2F, 0.4F, 1});
-    ASSERT_EQ(image.width, width);
-    ASSERT_EQ(image.height, height);
-    for (std::int64_t y = 0; y < height; ++y) {
-        for (std::int64_t x = 0; x < width; ++x) ASSERT_EQ(pixel(image, x, y), (Pixel{51, 102, 255, 255}));
-    }
+    expect_pixels(shown({}, {}, {0.2F, 0.4F, 1}), [](auto...) { return Pixel{51, 102, 255, 255}; });
+    screen().resize(0, 30);
+    EXPECT_FALSE(screen().show({}, {}, black));
+    screen().resize(20, 30);
+    EXPECT_TRUE(screen().show({}, {}, black));
 }
 
 // Complete, across the top left corner, across the bottom right one, and outside; later panes are on top.
@@ -99,36 +99,26 @@ TEST_F(Screens, ShowPanesAtTheirPlaces) {
     for (const ScreenPane& pane : panes) {
         pictures.push_back(pane.drawing.image != nullptr ? renderer().read(pane.drawing) : Image{});
     }
-    const Image image = shown(panes, {}, {0, 1, 0});
-    for (std::int64_t y = 0; y < height; ++y) {
-        for (std::int64_t x = 0; x < width; ++x) {
-            Pixel expected{0, 255, 0, 255};
-            for (std::size_t i = 0; i < panes.size(); ++i) {
-                const std::int64_t column = x - panes[i].place.left, row = y - panes[i].place.top;
-                const bool is_inside =
-                    column >= 0 && row >= 0 && column < pictures[i].width && row < pictures[i].height;
-                if (is_inside) expected = pixel(pictures[i], column, row);
-            }
-            ASSERT_EQ(pixel(image, x, y), expected) << x << ", " << y;
+    expect_pixels(shown(panes, {}, {0, 1, 0}), [&](std::int64_t x, std::int64_t y) {
+        Pixel expected{0, 255, 0, 255};
+        for (std::size_t i = 0; i < panes.size(); ++i) {
+            const std::int64_t column = x - panes[i].place.left, row = y - panes[i].place.top;
+            const bool is_inside = column >= 0 && row >= 0 && column < pictures[i].width && row < pictures[i].height;
+            if (is_inside) expected = pixel_at(pictures[i], column, row);
         }
-    }
+        return expected;
+    });
 }
 
 TEST_F(Screens, ScalePanesOfOtherSizes) {
-    View view;
-    view.width = view.height = 10;
+    View view = sized_view(10, 10);
     view.box = false;
     view.target_um = {1e4, 0, 0};  // shows only the background
     view.background = {1, 0.2, 0};
-    const Drawing drawing = renderer().follow(view, ++now_s_).drawing;
-    const std::array panes{ScreenPane{drawing, {30, 20, 80, 7}}};
-    const Image image = shown(panes);
-    for (std::int64_t y = 0; y < height; ++y) {
-        for (std::int64_t x = 0; x < width; ++x) {
-            const bool is_inside = x >= 30 && y >= 20 && y < 27;
-            ASSERT_EQ(pixel(image, x, y), (is_inside ? Pixel{255, 51, 0, 255} : Pixel{0, 0, 0, 255}));
-        }
-    }
+    const std::array panes{ScreenPane{renderer().follow(view, ++now_s_).drawing, {30, 20, 80, 7}}};
+    expect_pixels(shown(panes), [](std::int64_t x, std::int64_t y) {
+        return x >= 30 && y >= 20 && y < 27 ? Pixel{255, 51, 0, 255} : Pixel{0, 0, 0, 255};
+    });
 }
 
 TEST(PaneCopies, CopyVisiblePart) {
@@ -152,16 +142,12 @@ TEST_F(Screens, BlendTrianglesIntoTheirClipRectangles) {
     InterfaceMesh mesh;
     add_rectangle(mesh, {8, 8, 40, 40}, rgba(255, 0, 0, 255), everywhere);
     add_rectangle(mesh, {0, 0, width, height}, rgba(0, 255, 255, 51), {20, 4, 30, 12});
-    const Image image = shown({}, mesh, {0, 0, 0.2F});
-    for (std::int64_t y = 0; y < height; ++y) {
-        for (std::int64_t x = 0; x < width; ++x) {
-            const bool is_red = x >= 8 && x < 40 && y >= 8 && y < 40;
-            const bool is_clipped = x >= 20 && x < 30 && y >= 4 && y < 12;
-            Pixel expected = is_red ? Pixel{255, 0, 0, 255} : Pixel{0, 0, 51, 255};
-            if (is_clipped) expected = is_red ? Pixel{204, 51, 51, 255} : Pixel{0, 51, 92, 255};  // 91.8 rounded
-            ASSERT_EQ(pixel(image, x, y), expected) << x << ", " << y;
-        }
-    }
+    expect_pixels(shown({}, mesh, {0, 0, 0.2F}), [](std::int64_t x, std::int64_t y) {
+        const bool is_red = x >= 8 && x < 40 && y >= 8 && y < 40;
+        const bool is_clipped = x >= 20 && x < 30 && y >= 4 && y < 12;
+        if (!is_clipped) return is_red ? Pixel{255, 0, 0, 255} : Pixel{0, 0, 51, 255};
+        return is_red ? Pixel{204, 51, 51, 255} : Pixel{0, 51, 92, 255};  // 91.8 rounded
+    });
 }
 
 // A triangle covers the pixels whose centres it contains, including those on its left and top edges.
@@ -171,14 +157,11 @@ TEST_F(Screens, FillTrianglesToTheirEdges) {
     mesh.vertices = {{4, 4, 0, 0, white}, {24, 4, 0, 0, white}, {4, 24.25F, 0, 0, white}};
     mesh.indices = {0, 1, 2};
     mesh.parts = {{everywhere, 0, 3, 0}};
-    const Image image = shown({}, mesh);
-    for (std::int64_t y = 0; y < height; ++y) {
-        for (std::int64_t x = 0; x < width; ++x) {
-            const double across = static_cast<double>(x) + 0.5 - 4, down = static_cast<double>(y) + 0.5 - 4;
-            const bool is_inside = across > 0 && down > 0 && across / 20 + down / 20.25 < 1;
-            ASSERT_EQ(pixel(image, x, y)[0], is_inside ? 255 : 0) << x << ", " << y;
-        }
-    }
+    expect_pixels(shown({}, mesh), [](std::int64_t x, std::int64_t y) {
+        const double across = static_cast<double>(x) + 0.5 - 4, down = static_cast<double>(y) + 0.5 - 4;
+        const bool is_inside = across > 0 && down > 0 && across / 20 + down / 20.25 < 1;
+        return is_inside ? Pixel{255, 255, 255, 255} : Pixel{0, 0, 0, 255};
+    });
 }
 
 TEST_F(Screens, ShowGlyphsByTheirCoverage) {
@@ -190,11 +173,11 @@ TEST_F(Screens, ShowGlyphsByTheirCoverage) {
     const Image image = shown({}, mesh);
     for (std::int64_t i = 0; i < 6; ++i) {
         const int covered = coverage[index(i)];
-        EXPECT_EQ(pixel(image, 10 + i % 3, 10 + i / 3), (Pixel{covered, covered, 0, 255}));
+        EXPECT_EQ(pixel_at(image, 10 + i % 3, 10 + i / 3), (Pixel{covered, covered, 0, 255}));
     }
     // Linear between the centres of the first and the second.
     for (std::int64_t i = 0; i < 4; ++i) {
-        EXPECT_NEAR(pixel(image, 20 + i, 10)[0], 51 * (static_cast<double>(i) + 0.5) / 4, 1.01);
+        EXPECT_NEAR(pixel_at(image, 20 + i, 10)[0], 51 * (static_cast<double>(i) + 0.5) / 4, 1.01);
     }
 }
 
@@ -206,7 +189,7 @@ TEST_F(Screens, DrawPartsInOrderAndGrow) {
             const auto shade = static_cast<std::uint32_t>(i % 251);
             add_rectangle(mesh, {0, 0, width, height}, rgba(shade, 0, 0, 255), everywhere);
         }
-        EXPECT_EQ(pixel(shown({}, mesh), 5, 5)[0], (count - 1) % 251);
+        EXPECT_EQ(pixel_at(shown({}, mesh), 5, 5)[0], (count - 1) % 251);
     }
 }
 
@@ -216,7 +199,7 @@ TEST_F(Screens, RejectInvalidParts) {
     mesh.parts.front().indices = 7;
     EXPECT_THROW(screen().show({}, mesh, black), Error);
     mesh.parts.front().indices = 6;
-    EXPECT_EQ(pixel(shown({}, mesh), 0, 0)[0], 255);
+    EXPECT_EQ(pixel_at(shown({}, mesh), 0, 0)[0], 255);
     EXPECT_THROW(screen().set_glyphs(2, 2, std::array<std::uint8_t, 3>{}), Error);
 }
 
@@ -233,17 +216,10 @@ TEST_F(Screens, ShowManyPicturesOfManySizes) {
         const Image image = screen().read();
         ASSERT_EQ(image.width, screen().width());
         ASSERT_EQ(image.height, screen().height());
-        EXPECT_EQ(pixel(image, 0, 0), (Pixel{0, 0, 255, 255}));
+        EXPECT_EQ(pixel_at(image, 0, 0), (Pixel{0, 0, 255, 255}));
         read += image.width * image.height * 4;
     }
     EXPECT_EQ(renderer().bytes_read_back() - read_before, read);
-}
-
-TEST_F(Screens, EmptyScreenShowsNoPicture) {
-    screen().resize(0, 30);
-    EXPECT_FALSE(screen().show({}, {}, black));
-    screen().resize(20, 30);
-    EXPECT_TRUE(screen().show({}, {}, black));
 }
 
 TEST_F(Screens, ReportInterfaceTime) {
@@ -265,25 +241,21 @@ TEST_F(Screens, FollowChangingPanes) {
     }
     const std::array last{ScreenPane{picture(30, 20), {0, 0, 30, 20}}};
     const Image image = shown(last);
-    EXPECT_EQ(pixel(image, 15, 10), pixel(renderer().read(last[0].drawing), 15, 10));
+    EXPECT_EQ(pixel_at(image, 15, 10), pixel_at(renderer().read(last[0].drawing), 15, 10));
 }
 
 TEST(LostScreens, RaiseError) {
     std::atomic<bool> lost = false;
-    GpuDevice choice;
-    choice.validation = true;
-    choice.on_message = [](const std::string& text) { ADD_FAILURE() << "validation layer: " << text; };
+    GpuDevice choice = validated_device();
     choice.loses = [&] { return lost.load(); };
     Renderer renderer(choice);
     Screen screen(renderer, 20, 20);
     EXPECT_TRUE(screen.show({}, {}, black));
     lost = true;
-    try {
-        for (int i = 0; i < 3; ++i) screen.show({}, {}, black);
-        FAIL() << "no error";
-    } catch (const Error& error) {
-        EXPECT_EQ(error.code(), ErrorCode::device);
-    }
+    EXPECT_EQ(refusal_of([&] {
+                  for (int i = 0; i < 3; ++i) screen.show({}, {}, black);
+              }).code(),
+              ErrorCode::device);
 }
 
 // Opening a window may fail, and missing features of the window system are reported.
@@ -292,13 +264,9 @@ TEST(WindowSurfaces, FailureIsError) {
     choice.surface.make = [](void*) -> std::uint64_t { throw Error(ErrorCode::device, "no window", "here"); };
     EXPECT_THROW(Renderer{choice}, Error);
     choice.surface.extensions = {"VK_KHR_no_such_window_system"};
-    try {
-        const Renderer renderer(choice);
-        FAIL() << "no error";
-    } catch (const Error& error) {
-        EXPECT_EQ(error.code(), ErrorCode::device);
-        EXPECT_THAT(error.line(), testing::HasSubstr("windows of this system"));
-    }
+    const Error error = refusal_of([&] { const Renderer renderer(choice); });
+    EXPECT_EQ(error.code(), ErrorCode::device);
+    EXPECT_THAT(error.line(), testing::HasSubstr("windows of this system"));
 }
 
 }  // namespace

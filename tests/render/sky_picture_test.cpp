@@ -174,10 +174,5 @@ TEST_F(TracedSkies, SlowCombineWithLamps) {
     }
 }
 
-TEST_F(TracedSkies, RejectsFilesNotRead) {
-    view_.sky_picture = "there/is/none.png";
-    EXPECT_THROW(check_view(view_), Error);
-}
-
 }  // namespace
 }  // namespace echolux::test

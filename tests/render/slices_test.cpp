@@ -2,8 +2,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compute/error.h"
-#include "compute/indexing.h"
 #include "rendering.h"
 
 namespace echolux::test {
@@ -15,10 +13,9 @@ double ramp(std::int64_t, std::int64_t a, std::int64_t b) {
     return 8 + 0.5 * static_cast<double>(b) + 0.2 * static_cast<double>(a);
 }
 
-class Sliced : public Rendering {
+class Sliced : public SharedRendering {
   protected:
     void SetUp() override {
-        Rendering::SetUp();
         grid_ = db_grid(32, 40, 36);
         renderer().set_volume(grid_, voxels(grid_, ramp).data());
         view_ = voxel_view(grid_, 40, 32);  // one voxel per pixel
@@ -34,15 +31,6 @@ class Sliced : public Rendering {
 
     const RayMeasure& at(const std::vector<RayMeasure>& rays, std::int64_t x, std::int64_t y) const {
         return rays[index(y * view_.width + x)];
-    }
-
-    std::string refused() {
-        try {
-            renderer().measure(view_);
-        } catch (const Error& error) {
-            return error.where();
-        }
-        return "";
     }
 
     VolumeGrid grid_;
@@ -83,44 +71,6 @@ TEST_F(Sliced, FirstOfSeveralPlanesEndsRay) {
     }
 }
 
-TEST_F(Sliced, VolumeInFrontOfPlaneIsVisible) {
-    const auto constant = [](auto...) { return 30.0; };
-    renderer().set_volume(grid_, voxels(grid_, constant).data());
-    view_.opacity = 0.02;
-    view_.clip_planes = {0, 0, 1, 0};  // the volume ends in the middle
-    const float half_through = renderer().measure(view_)[40 * 16 + 20].transmittance;
-    ASSERT_GT(half_through, 0.05);
-    ASSERT_LT(half_through, 0.95);
-    const Image without = renderer().render(view_);
-    view_.clip_planes = {};
-    view_.slices = {0, 0, 1, 0};
-    const Image with = renderer().render(view_);
-    const std::size_t pixel = 4 * (16 * 40 + 20);
-    const double background = 255 * view_.background[0];
-    const double expected = without.pixels[pixel] + static_cast<double>(half_through) * (255 * 30.0 / 40 - background);
-    EXPECT_NEAR(with.pixels[pixel], expected, 1.5);
-}
-
-TEST_F(Sliced, PlanesAreCutLikeVolumeOrUncut) {
-    hide_volume();
-    view_.slices = {0, 0, 1, 0};
-    view_.clip_high = {1, 0.5, 1};
-    EXPECT_GE(at(renderer().measure(view_), 10, 16).distance, 0);
-    EXPECT_LT(at(renderer().measure(view_), 30, 16).distance, 0);
-    view_.slices_cut = false;
-    EXPECT_GE(at(renderer().measure(view_), 30, 16).distance, 0);
-}
-
-TEST_F(Sliced, UsesColoursOfCurveOnRequest) {
-    view_.opacity = 0;
-    view_.preset = "tissue";
-    view_.slices = {0, 0, 1, 0};
-    view_.slice_colours = SliceColours::curve;
-    const Image image = renderer().render(view_);
-    const std::size_t pixel = 4 * (16 * 40 + 20);
-    EXPECT_GT(image.pixels[pixel], image.pixels[pixel + 2] + 30);  // flesh-coloured, not gray
-}
-
 // Linear reflectivities are black on a linear scale: 1 % of the largest value is dark, its fourth root is not.
 TEST_F(Sliced, SectionsOfReflectivityShowFourthRoot) {
     view_.show = ViewContent::slice;
@@ -151,23 +101,14 @@ TEST_F(Sliced, SectionFromBehindIsMirrored) {
     EXPECT_GT(front.pixels[index(4 * (16 * 40 + 34))], front.pixels[index(4 * (16 * 40 + 5))] + 10);
 }
 
-TEST_F(Sliced, ImpossiblePlanesAreRefused) {
-    view_.slices.assign(20, 1);
-    EXPECT_EQ(refused(), "view.slices");
-    view_.slices = {};
-    view_.plane_normal = {0, 0, 0};
-    EXPECT_EQ(refused(), "view.plane_normal");
-}
-
 // Sections of random voxels: each pixel is a voxel, and samples are at the centres of voxels.
-class Section : public Rendering {
+class Section : public SharedRendering {
   protected:
     static constexpr std::int64_t depth = 24, a_scans = 40, b_scans = 36;
 
     static double random(std::int64_t z, std::int64_t a, std::int64_t b) { return 40 * noise(z, a, b); }
 
     void SetUp() override {
-        Rendering::SetUp();
         grid_ = db_grid(depth, a_scans, b_scans);
         renderer().set_volume(grid_, voxels(grid_, random).data());
         view_.show = ViewContent::slice;
@@ -258,17 +199,6 @@ TEST_F(Section, ObliquePlaneShowsItsValues) {
     EXPECT_NEAR(value(35) - value(25), 10 * per_pixel * (0.2 * 0.8 - 0.5 * 0.6), 0.03);
 }
 
-TEST_F(Section, IsCutByBox) {
-    view_.mode = ViewMode::mip;
-    view_.width = a_scans;
-    view_.height = depth;
-    view_.clip_low = {0, 0.5, 0};
-    view_.transparent = true;
-    const Image image = renderer().render(view_);
-    EXPECT_EQ(image.pixels[4 * (12 * a_scans + 19) + 3], 0);
-    EXPECT_EQ(image.pixels[4 * (12 * a_scans + 20) + 3], 255);
-}
-
 // With an automatic range, a slice mixes nothing: a value in the middle of the range has half the brightness.
 TEST_F(Section, UnknownUnitUsesLevelsOfVoxels) {
     grid_.unit = "";
@@ -288,25 +218,6 @@ TEST_F(Section, UnknownUnitUsesLevelsOfVoxels) {
     EXPECT_LT(gray(0), 3);
     EXPECT_NEAR(gray(a_scans / 2), 128, 8);
     EXPECT_LT(gray(3 * a_scans / 4), 205);
-}
-
-TEST_F(Section, EnFaceSlabShowsMean) {
-    view_.show = ViewContent::en_face;
-    view_.width = a_scans;
-    view_.height = b_scans;
-    view_.top_um = 4.5;  // measured from zero delay, where the centre of the first voxel is
-    view_.bottom_um = 10.5;
-    for (const ViewMode mode : {ViewMode::mip, ViewMode::minip, ViewMode::average, ViewMode::composite}) {
-        view_.mode = mode;
-        const std::vector<RayMeasure> rays = renderer().measure(view_);
-        for (std::int64_t y = 0; y < b_scans; ++y) {
-            for (std::int64_t x = 0; x < a_scans; ++x) {
-                const double value =
-                    expected(mode, 5, 10, [&](std::int64_t i) { return random(i, x, b_scans - 1 - y); });
-                ASSERT_NEAR(rays[index(y * a_scans + x)].value, value, 0.05);
-            }
-        }
-    }
 }
 
 }  // namespace

@@ -4,17 +4,13 @@
 #include <cstring>
 #include <vector>
 
-#include "compute/indexing.h"
 #include "compute/voxel_target.h"
 #include "rendering.h"
 
 namespace echolux::test {
 
 inline View small_view() {
-    View view;
-    view.width = 72;
-    view.height = 56;
-    return view;
+    return sized_view(72, 56);
 }
 
 inline VolumeGrid small_grid(VoxelType type = VoxelType::u8) {

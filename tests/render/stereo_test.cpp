@@ -7,8 +7,6 @@
 #include <cstring>
 #include <glm/geometric.hpp>
 
-#include "compute/error.h"
-#include "compute/indexing.h"
 #include "rendering.h"
 
 namespace echolux::test {
@@ -16,10 +14,9 @@ namespace {
 
 constexpr std::size_t channels = 4;
 
-class StereoPictures : public Rendering {
+class StereoPictures : public SharedRendering {
   protected:
     void SetUp() override {
-        Rendering::SetUp();
         const VolumeGrid grid = db_grid(24, 24, 24);
         renderer().set_volume(grid, voxels(grid, [](auto z, auto a, auto b) { return 40 * noise(z, a, b); }).data());
         view_.preset = "tissue";
@@ -117,43 +114,6 @@ TEST_F(StereoPictures, AnaglyphsStoreLuminanceOfLeftEyeInRed) {
         ASSERT_EQ(rendered.pixels[i + 2], r[2]);
         ASSERT_EQ(rendered.pixels[i + 3], std::max(l[3], r[3]));
     }
-}
-
-TEST_F(StereoPictures, SixteenBitsRefineSamePicture) {
-    for (const Stereo stereo : {Stereo::side_by_side, Stereo::anaglyph}) {
-        view_.stereo = stereo;
-        const Image coarse = renderer().render(view_);
-        std::vector<std::uint16_t> codes;
-        std::int64_t worth = 0;
-        renderer().render(view_, PictureBits::sixteen, [&](const PictureRows& rows) {
-            worth += rows.worth;
-            const std::size_t before = codes.size();
-            codes.resize(before + rows.pixels.size() / 2);
-            std::memcpy(codes.data() + before, rows.pixels.data(), rows.pixels.size());
-        });
-        EXPECT_EQ(worth, view_.height);
-        ASSERT_EQ(codes.size(), coarse.pixels.size());
-        int most = 0;
-        for (std::size_t i = 0; i < codes.size(); ++i)
-            most = std::max(most, std::abs(codes[i] - 257 * coarse.pixels[i]));
-        EXPECT_LE(most, 129 + 129) << "the luminance of three rounded codes, and its own rounding";
-    }
-}
-
-TEST(StereoViews, SectionsAreRefused) {
-    View view;
-    view.stereo = Stereo::anaglyph;
-    view.show = ViewContent::slice;
-    EXPECT_THROW(check_view(view), Error);
-}
-
-TEST(StereoViews, SharedPicturesNeedEvenWidth) {
-    View view;
-    view.width = 101;
-    view.stereo = Stereo::anaglyph;
-    EXPECT_NO_THROW(check_view(view));
-    view.stereo = Stereo::side_by_side;
-    EXPECT_THROW(check_view(view), Error);
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <numbers>
 
-#include "compute/indexing.h"
 #include "rendering.h"
 
 namespace echolux::test {
@@ -79,7 +78,7 @@ double plane_distance(const HostRay& ray) {
     return outermost < 0.5 * edge - 1 && dot(tilt, ray.direction) > 0.1 ? distance : -1;
 }
 
-class Surface : public Rendering {
+class Surface : public SharedRendering {
   protected:
     View view_of(Projection projection, double azimuth_deg, double elevation_deg) {
         View view;

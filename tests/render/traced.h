@@ -1,9 +1,7 @@
 // Shared by the tests of path tracing: white volumes under a uniform sky, and linear light of pixels.
 #pragma once
 
-#include <array>
 #include <cmath>
-#include <cstring>
 #include <string>
 #include <vector>
 
@@ -64,20 +62,46 @@ class Traced : public Rendering {
 
     std::vector<Pixel> pixels() {
         std::vector<Pixel> found;
-        renderer().render(view_, PictureBits::sixteen,
-                          [&](const PictureRows& rows) {
-                              for (std::size_t i = 0; i + 8 <= rows.pixels.size(); i += 8) {
-                                  std::array<std::uint16_t, 4> codes{};
-                                  std::memcpy(codes.data(), rows.pixels.data() + i, sizeof codes);
-                                  const double shown = codes[1] / 65535.0;
-                                  const double straight =
-                                      shown <= 0.04045 ? shown / 12.92 : std::pow((shown + 0.055) / 1.055, 2.4);
-                                  const double opacity = codes[3] / 65535.0;
-                                  found.push_back({straight * std::exp2(-view_.exposure_ev) * opacity, opacity});
-                              }
-                          },
-                          {});
+        const std::vector<std::uint16_t> codes = codes_of_16_bits(renderer(), view_);
+        for (std::size_t i = 0; i < codes.size(); i += 4) {
+            const double shown = codes[i + 1] / 65535.0, opacity = codes[i + 3] / 65535.0;
+            const double straight = shown <= 0.04045 ? shown / 12.92 : std::pow((shown + 0.055) / 1.055, 2.4);
+            found.push_back({straight * std::exp2(-view_.exposure_ev) * opacity, opacity});
+        }
         return found;
+    }
+
+    // No lookup may exceed its majorant, and no path may be given up. Expects more than `min_looks` lookups.
+    void expect_valid_majorants(double min_looks) {
+        double looks = 0;
+        for (const PathCounts& counts : renderer().count_paths(view_)) {
+            EXPECT_EQ(counts.above_majorant, 0);
+            EXPECT_EQ(counts.given_up, 0);
+            looks += counts.looks;
+        }
+        EXPECT_GT(looks, min_looks);
+    }
+
+    // Compares the mean opacity with that of the ray caster. Each path sees either an object or the background.
+    void expect_opacity_of_ray_casting() {
+        view_.paths = 64;
+        const std::vector<Pixel> traced = pixels();
+        view_.mode = ViewMode::composite;
+        view_.step = .1;
+        view_.adaptive = view_.end_early = false;
+        view_.samples = 16;
+        const std::vector<Pixel> cast = pixels();
+        double difference = 0, variance = 0;
+        for (std::size_t i = 0; i < traced.size(); ++i) {
+            difference += traced[i].opacity - cast[i].opacity;
+            variance += cast[i].opacity * (1 - cast[i].opacity) / static_cast<double>(view_.paths);
+        }
+        EXPECT_NEAR(difference, 0, 4 * std::sqrt(variance) + 1e-3 * static_cast<double>(traced.size()));
+    }
+
+    // Objects that absorb no light look like the sky that lights them.
+    void expect_light_of_sky(double tolerance, const std::string& what = "") {
+        for (const Pixel& pixel : pixels()) ASSERT_NEAR(pixel.light, pixel.opacity, tolerance) << what;
     }
 
     struct Mean {

@@ -32,29 +32,11 @@ TEST_F(TracedPlane, SlowWhiteCurveConservesEnergy) {
 }
 
 TEST_F(TracedPlane, ExtinctionStaysBelowMajorant) {
-    double looks = 0;
-    for (const PathCounts& counts : renderer().count_paths(view_)) {
-        EXPECT_EQ(counts.above_majorant, 0);
-        EXPECT_EQ(counts.given_up, 0);
-        looks += counts.looks;
-    }
-    EXPECT_GT(looks, 100);
+    expect_valid_majorants(100);
 }
 
 TEST_F(TracedPlane, SlowHasOpacityOfRayCasting) {
-    view_.paths = 64;
-    const std::vector<Pixel> traced = pixels();
-    view_.mode = ViewMode::composite;
-    view_.step = .1;
-    view_.adaptive = view_.end_early = false;
-    view_.samples = 16;
-    const std::vector<Pixel> cast = pixels();
-    double difference = 0, variance = 0;
-    for (std::size_t i = 0; i < traced.size(); ++i) {
-        difference += traced[i].opacity - cast[i].opacity;
-        variance += cast[i].opacity * (1 - cast[i].opacity) / static_cast<double>(view_.paths);
-    }
-    EXPECT_NEAR(difference, 0, 4 * std::sqrt(variance) + 1e-3 * static_cast<double>(traced.size()));
+    expect_opacity_of_ray_casting();
 }
 
 TEST_F(TracedPlane, SlowSurfacesOfAnyRoughnessConserveLight) {

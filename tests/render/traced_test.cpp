@@ -4,7 +4,6 @@
 #include <cmath>
 #include <numbers>
 
-#include "compute/error.h"
 #include "traced.h"
 
 namespace echolux::test {
@@ -64,28 +63,6 @@ TEST_F(Traced, SingleScatteringMatchesClosedForm) {
     }
 }
 
-// Mean over the disc of a sphere given by a step in a distance field.
-TEST_F(Traced, SpheresMatchMonteCarlo) {
-    constexpr std::int64_t edge = 128;
-    constexpr double radius = 56;
-    const VolumeGrid grid = db_grid(edge, edge, edge);
-    set_volume(grid, [](std::int64_t z, std::int64_t a, std::int64_t b) {
-        const double middle = 0.5 * (edge - 1);
-        const double distance = radius - std::hypot(double(z) - middle, double(a) - middle, double(b) - middle);
-        return 20 + 20 * std::clamp(distance / 8, -1., 1.);
-    });
-    view_.zoom = std::sqrt(3.) * edge / (2 * radius);  // the disc touches the edges of the picture
-    for (const auto& [depth, albedo, light] :
-         {std::array{1., .9, .93602}, std::array{10., .9, .62348}, std::array{10., .5, .20519}}) {
-        set_curve({{0, 1, 1, 1, 0}, {.4999, 1, 1, 1, 0}, {.5001, 1, 1, 1, depth}, {1, 1, 1, 1, depth}}, 2 * radius);
-        view_.scattering = albedo;
-        const Mean found = mean();
-        const double disc = std::numbers::pi / 4;  // there is no light or opacity outside the disc
-        const double of_disc = 1 - (found.opacity - found.light) / disc;
-        EXPECT_NEAR(of_disc, light, 4 * found.sigma / disc + 0.003) << depth << ", " << albedo;
-    }
-}
-
 // Objects that absorb no light look like the sky that lights them, regardless of their content.
 TEST_F(Traced, ConservesEnergyInFurnace) {
     const VolumeGrid grid = db_grid(20, 24, 28, VoxelType::u8);
@@ -95,7 +72,7 @@ TEST_F(Traced, ConservesEnergyInFurnace) {
     view_.anisotropy = .5;
     view_.look = Look::free;
     view_.clip_low = {.1, .2, .3};
-    for (const Pixel& pixel : pixels()) EXPECT_NEAR(pixel.light, pixel.opacity, 4e-4);
+    expect_light_of_sky(4e-4);
 }
 
 // The same holds with surfaces.
@@ -108,7 +85,7 @@ TEST_F(Traced, SurfacesConserveEnergyInFurnace) {
     view_.lighting_strength = 1;
     for (const double roughness : {.2, .5, 1.}) {
         view_.roughness = roughness;
-        for (const Pixel& pixel : pixels()) EXPECT_NEAR(pixel.light, pixel.opacity, 4e-4) << roughness;
+        expect_light_of_sky(4e-4, testing::PrintToString(roughness));
     }
 }
 
@@ -176,29 +153,11 @@ class TracedSpeckle : public Traced {
 
 TEST_F(TracedSpeckle, ExtinctionStaysBelowMajorant) {
     view_.scattering = 1;
-    double looks = 0;
-    for (const PathCounts& counts : renderer().count_paths(view_)) {
-        EXPECT_EQ(counts.above_majorant, 0);
-        EXPECT_EQ(counts.given_up, 0);
-        looks += counts.looks;
-    }
-    EXPECT_GT(looks, 100);
+    expect_valid_majorants(100);
 }
 
 TEST_F(TracedSpeckle, SlowHasOpacityOfRayCasting) {
-    view_.paths = 64;
-    const std::vector<Pixel> traced = pixels();
-    view_.mode = ViewMode::composite;
-    view_.step = .1;
-    view_.adaptive = view_.end_early = false;
-    view_.samples = 16;
-    const std::vector<Pixel> cast = pixels();
-    double difference = 0, variance = 0;
-    for (std::size_t i = 0; i < traced.size(); ++i) {
-        difference += traced[i].opacity - cast[i].opacity;
-        variance += cast[i].opacity * (1 - cast[i].opacity) / static_cast<double>(view_.paths);
-    }
-    EXPECT_NEAR(difference, 0, 4 * std::sqrt(variance) + 1e-3 * static_cast<double>(traced.size()));
+    expect_opacity_of_ray_casting();
 }
 
 TEST_F(TracedSpeckle, SlowRepeatsPictureOfSameSeed) {
@@ -302,18 +261,6 @@ TEST_F(TracedNeighbours, UseEveryNumberEquallyOften) {
     EXPECT_NEAR(squares, 1, 0.35);  // four times its standard deviation
 }
 
-TEST_F(TracedSpeckle, EmptyVolumeShowsBackground) {
-    set_white(0, 0);
-    view_.transparent = false;
-    view_.background = {0, 0.2, 1};
-    const Image image = renderer().render(view_);
-    for (std::size_t i = 0; i < image.pixels.size(); i += 4) {
-        ASSERT_EQ(image.pixels[i], 0);
-        ASSERT_EQ(image.pixels[i + 1], 51);
-        ASSERT_EQ(image.pixels[i + 2], 255);
-    }
-}
-
 TEST_F(Traced, ToleratesNonFiniteVoxels) {
     const VolumeGrid grid = db_grid(16, 16, 16);
     set_volume(grid, [](std::int64_t z, std::int64_t, std::int64_t) { return z % 5 == 0 ? std::nan("") : 30.; });
@@ -323,11 +270,7 @@ TEST_F(Traced, ToleratesNonFiniteVoxels) {
     view_.width = 1;
     view_.height = 1;
     for (const Pixel& pixel : pixels()) EXPECT_TRUE(std::isfinite(pixel.light));
-    for (const PathCounts& counts : renderer().count_paths(view_)) {
-        EXPECT_EQ(counts.above_majorant, 0);
-        EXPECT_EQ(counts.given_up, 0);
-        EXPECT_GT(counts.looks, 0);
-    }
+    expect_valid_majorants(0);
 }
 
 TEST_F(TracedSpeckle, WindowShowsCompositeDuringMotionAndPathsAtRest) {
@@ -346,12 +289,7 @@ TEST_F(TracedSpeckle, WindowShowsCompositeDuringMotionAndPathsAtRest) {
     composite.azimuth_deg = view_.azimuth_deg;
     EXPECT_FALSE(shown.is_final);
     const Image moving = renderer().read(shown.drawing);
-    for (int i = 0; i < 1000 && !shown.is_final; ++i) {
-        shown = renderer().follow(view_, now_s += .1);
-        renderer().wait(shown.drawing);
-        renderer().read(shown.drawing);
-    }
-    ASSERT_TRUE(shown.is_final);
+    shown = followed_to_rest(renderer(), view_, now_s);
     EXPECT_EQ(shown.passes, 8);
     EXPECT_EQ(renderer().read(shown.drawing).pixels, renderer().render(view_).pixels);
     EXPECT_EQ(moving.pixels, renderer().render(composite).pixels);

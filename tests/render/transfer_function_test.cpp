@@ -5,8 +5,8 @@
 
 #include <cmath>
 
-#include "compute/error.h"
 #include "compute/plan/describe.h"
+#include "render/slots/voxel_source.h"
 #include "render/view/curve.h"
 #include "rendering.h"
 
@@ -61,14 +61,9 @@ TEST(TransferFunction, ValuesOfFileSetRange) {
 
 TEST(TransferFunction, RejectsFileOfOtherUnitWithoutRange) {
     View view = with_file(counts);
-    try {
-        transfer_function(view, grid_of("HU"), percentiles);
-        ADD_FAILURE() << "no error";
-    } catch (const Error& error) {
-        EXPECT_EQ(error.line(),
-                  "curve.toml, transfer.unit: its unit is counts, that of the volume HU (set view.low and "
-                  "view.high: the preset is then spread between them)");
-    }
+    EXPECT_EQ(refusal_of([&] { transfer_function(view, grid_of("HU"), percentiles); }).line(),
+              "curve.toml, transfer.unit: its unit is counts, that of the volume HU (set view.low and "
+              "view.high: the preset is then spread between them)");
     view.low = 0;
     view.high = 4;
     const TransferFunction function = transfer_function(view, grid_of("HU"), percentiles);
@@ -113,6 +108,25 @@ TEST(TransferFunction, ZeroIsValidIsovalue) {
     EXPECT_EQ(isovalue_of(view, function), 0);
 }
 
+// Percentiles. For dB, voxels of zero power are left out.
+ValueRange range_of(const std::string& quantity) {
+    std::vector<float> values(1000, -175);
+    for (std::size_t i = 0; i < values.size(); i += 5) values[i] = 0.05f * static_cast<float>(i);
+    VolumeGrid grid;
+    grid.depth = 100;
+    grid.a_scans = 10;
+    grid.b_scans = 1;
+    grid.type = VoxelType::f32;
+    grid.quantity = quantity;
+    return voxels_in_memory(grid, values.data())->range();
+}
+
+TEST(AutomaticRange, ExcludesDecibelsOfZero) {
+    EXPECT_NEAR(range_of("db").low, 0.5, 0.3);
+    EXPECT_NEAR(range_of("db").high, 49.7, 0.3);
+    EXPECT_EQ(range_of("").low, -175);
+}
+
 class Moment : public Rendering {
   protected:
     static constexpr std::int64_t edge = 24;
@@ -144,8 +158,7 @@ TEST_F(Moment, ThresholdsStayConstantOverTimeUnlessAutomatic) {
 }
 
 TEST_F(Moment, PicturesUseKeptRange) {
-    View view;
-    view.width = view.height = 32;
+    View view = sized_view(32, 32);
     show(100, show(0));
     const ValueRange kept = renderer().transfer_function(view).range;
     const Image shown = renderer().render(view);

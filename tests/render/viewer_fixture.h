@@ -13,7 +13,6 @@
 
 #include "app/viewer/viewer.h"
 #include "rendering.h"
-#include "tests/support/validation.h"
 #include "tests/unit/await.h"
 #include "tests/unit/temporary_folder.h"
 
@@ -22,10 +21,7 @@ namespace echolux::test {
 inline const BackendChoice on_cpu{.backend = Backend::cpu};
 
 inline View stage_view() {
-    View view;
-    view.width = 48;
-    view.height = 40;
-    return view;
+    return sized_view(48, 40);
 }
 
 class ViewerTest : public Rendering {
@@ -36,11 +32,8 @@ class ViewerTest : public Rendering {
     }
     void make_stage(const VolumeLimits& limits) {
         viewer_.reset();
-        GpuDevice device;
-        device.validation = validates();
-        device.volume_limits = limits;
+        GpuDevice device = validated_device(limits);
         device.loses = [this] { return lost_.load(); };
-        device.on_message = [](const std::string& text) { ADD_FAILURE() << "validation layer: " << text; };
         viewer_ = std::make_unique<Viewer>(device, on_cpu);
     }
 

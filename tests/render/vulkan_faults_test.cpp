@@ -21,10 +21,7 @@ namespace {
 using testing::AnyOf;
 
 View small_view() {
-    View view;
-    view.width = 48;
-    view.height = 32;
-    return view;
+    return sized_view(48, 32);
 }
 
 // ---- workloads ------------------------------------------------------------------------------------------------------
