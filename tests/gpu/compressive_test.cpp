@@ -27,15 +27,7 @@ class CompressiveOnGpu : public GpuTest, protected SensedScene {
         return reconstructed<std::complex<float>>(spec, spectra);
     }
 
-    static GpuRun in_passes() {
-        GpuRun run;
-        run.choice.fused = false;
-        return run;
-    }
-
-    static std::string way(const ReconstructionSpec& spec) {
-        return make_reconstructor(spec, {.backend = Backend::cuda})->backend_description();
-    }
+    static GpuRun in_passes() { return run_on_gpu(false); }
 
     static ReconstructionSpec with_dispersion(ReconstructionSpec spec, double a2) {
         spec.recipe.dispersion = a2 != 0;
@@ -44,20 +36,16 @@ class CompressiveOnGpu : public GpuTest, protected SensedScene {
     }
 };
 
-bool same_bits(const Field& a, const Field& b) {
-    return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(a[0])) == 0;
-}
-
 TEST_F(CompressiveOnGpu, TakesSuitablePath) {
     ReconstructionSpec spec = spec_for(1);
-    EXPECT_NE(way(spec).find("compressive on chip"), std::string::npos);
+    EXPECT_TRUE(takes(spec, "compressive on chip"));
     spec.compressive.transform = SensingTransform::fft;
-    EXPECT_NE(way(spec).find("compressive on chip"), std::string::npos);
+    EXPECT_TRUE(takes(spec, "compressive on chip"));
     spec.compressive.transform = SensingTransform::exact;
-    EXPECT_NE(way(spec).find("compressive by matrix products"), std::string::npos);
+    EXPECT_TRUE(takes(spec, "compressive by matrix products"));
     spec.compressive.transform = SensingTransform::nufft;
     spec.nufft.oversampling = 1.5;
-    EXPECT_NE(way(spec).find("compressive in passes"), std::string::npos);
+    EXPECT_TRUE(takes(spec, "compressive in passes"));
 }
 
 TEST_F(CompressiveOnGpu, AgreesWithCpu) {

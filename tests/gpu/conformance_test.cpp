@@ -9,10 +9,6 @@ namespace {
 
 constexpr double max_error = 1e-7;
 
-GpuRun on_cpu() {
-    return {.choice = {.backend = Backend::cpu}};
-}
-
 class Conformance : public GpuTest, public testing::WithParamInterface<std::tuple<std::string, bool>> {
   protected:
     VectorCase one;
@@ -35,9 +31,8 @@ class Conformance : public GpuTest, public testing::WithParamInterface<std::tupl
         spec.recipe.quantity = quantity;
         spec.recipe.voxel = voxel;
         spec.recipe.levels = Levels::fixed;
-        GpuRun run{.block_b_scans = spec.geometry.b_scans};
-        run.choice.fused = std::get<1>(GetParam());
-        return {voxels_of<Voxel>(spec, one.spectra, run), voxels_of<Voxel>(spec, one.spectra, on_cpu())};
+        const GpuRun run = run_on_gpu(std::get<1>(GetParam()), spec.geometry.b_scans);
+        return {voxels_of<Voxel>(spec, one.spectra, run), voxels_of<Voxel>(spec, one.spectra, run_on_cpu())};
     }
 
     // Normalised mean square error of the GPU relative to the CPU.
@@ -80,27 +75,6 @@ INSTANTIATE_TEST_SUITE_P(Vectors, Conformance,
                          });
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Conformance);
 
-// Differences between the codes of two volumes.
-struct CodeDifference {
-    std::int64_t voxels = 0, different = 0, most = 0;
-
-    template <class Code>
-    void add(const std::vector<Code>& a, const std::vector<Code>& b) {
-        ASSERT_EQ(a.size(), b.size());
-        voxels += std::ssize(a);
-        for (std::size_t i = 0; i < a.size(); ++i) {
-            const std::int64_t difference = std::abs(std::int64_t{a[i]} - std::int64_t{b[i]});
-            different += difference != 0;
-            most = std::max(most, difference);
-        }
-    }
-    void expect_within_limits(double most_of_them = 1e-4) const {
-        testing::Test::RecordProperty("different_codes", std::to_string(different) + " of " + std::to_string(voxels));
-        EXPECT_LE(most, 1);
-        EXPECT_LE(static_cast<double>(different), most_of_them * static_cast<double>(voxels));
-    }
-};
-
 class Codes : public GpuTest, public testing::WithParamInterface<bool> {};
 
 // The range of levels = frame is taken from the B-scan's voxels and is compared for amplitudes only. In dB its low end
@@ -113,12 +87,11 @@ TEST_P(Codes, AllVectorsAgree) {
         one.spec.recipe.voxel = VoxelType::u8;
         one.spec.recipe.noise_floor_db = one.noise_floor_db;
         const auto compare = [&](Levels levels, Quantity quantity) {
-            GpuRun run{.block_b_scans = one.spec.geometry.b_scans};
-            run.choice.fused = GetParam();
+            const GpuRun run = run_on_gpu(GetParam(), one.spec.geometry.b_scans);
             one.spec.recipe.levels = levels;
             one.spec.recipe.quantity = quantity;
             difference.add(voxels_of<std::uint8_t>(one.spec, one.spectra, run),
-                           voxels_of<std::uint8_t>(one.spec, one.spectra, on_cpu()));
+                           voxels_of<std::uint8_t>(one.spec, one.spectra, run_on_cpu()));
         };
         compare(Levels::noise_floor, Quantity::db);
         compare(Levels::frame, Quantity::amplitude);
@@ -136,11 +109,10 @@ TEST_P(Codes, LargeVolumeAgrees) {
     spec.recipe.levels = Levels::fixed;
     spec.calibration.k_polynomial = {1, 1980, 60};
     const auto spectra = moving_reflectors(2048, 512 * 16);
-    GpuRun run{.block_b_scans = 5};
-    run.choice.fused = GetParam();
+    const GpuRun run = run_on_gpu(GetParam(), 5);
     CodeDifference difference;
     difference.add(voxels_of<std::uint8_t>(spec, bytes_of_lines(spectra), run),
-                   voxels_of<std::uint8_t>(spec, bytes_of_lines(spectra), on_cpu()));
+                   voxels_of<std::uint8_t>(spec, bytes_of_lines(spectra), run_on_cpu()));
     difference.expect_within_limits();
 }
 
@@ -148,27 +120,21 @@ INSTANTIATE_TEST_SUITE_P(SweepPaths, Codes, testing::Bool(),
                          [](const auto& test) { return test.param ? "fused" : "separate"; });
 
 // Recipes that only seem to need whole B-scans or another method take the fast path.
-class FastPath : public GpuTest {
-  protected:
-    static bool taken(const ReconstructionSpec& spec) {
-        return make_reconstructor(spec, {.backend = Backend::cuda})->backend_description().find(", fused)") !=
-               std::string::npos;
-    }
-};
+class FastPath : public GpuTest {};
 
 TEST_F(FastPath, IsTakenIfPossible) {
     ReconstructionSpec spec;
     spec.geometry = {.samples = 1024, .a_scans = 4, .b_scans = 1};
     spec.recipe.levels = Levels::frame;
-    EXPECT_TRUE(taken(spec)) << "f32 has no codes to spread";
+    EXPECT_TRUE(takes(spec, ", fused)")) << "f32 has no codes to spread";
     spec.recipe.resample = Resample::nudft;
-    EXPECT_TRUE(taken(spec)) << "without a k map there is nothing to resample";
+    EXPECT_TRUE(takes(spec, ", fused)")) << "without a k map there is nothing to resample";
 
     spec.recipe.voxel = VoxelType::u8;
-    EXPECT_FALSE(taken(spec));
+    EXPECT_FALSE(takes(spec, ", fused)"));
     spec.recipe.levels = Levels::fixed;
     spec.calibration.k_polynomial = {1, 980, 30};
-    EXPECT_FALSE(taken(spec));
+    EXPECT_FALSE(takes(spec, ", fused)"));
 }
 
 struct Size {
@@ -200,16 +166,15 @@ TEST_P(OddSizes, AgreeWithCpu) {
             const auto last = static_cast<double>(size.samples - 1);
             spec.calibration.k_polynomial = {0.01 * last, 0.94 * last, 0.04 * last};
             const auto spectra = moving_reflectors(size.samples, size.a_scans * size.b_scans);
-            GpuRun run{.block_b_scans = 2};
-            run.choice.fused = fused;
+            const GpuRun run = run_on_gpu(fused, 2);
             if (voxel == VoxelType::f32) {
                 EXPECT_LE(normalised_error(voxels_of<float>(spec, bytes_of_lines(spectra), run),
-                                           voxels_of<float>(spec, bytes_of_lines(spectra), on_cpu())),
+                                           voxels_of<float>(spec, bytes_of_lines(spectra), run_on_cpu())),
                           max_error);
             } else {
                 CodeDifference difference;
                 difference.add(voxels_of<std::uint16_t>(spec, bytes_of_lines(spectra), run),
-                               voxels_of<std::uint16_t>(spec, bytes_of_lines(spectra), on_cpu()));
+                               voxels_of<std::uint16_t>(spec, bytes_of_lines(spectra), run_on_cpu()));
                 difference.expect_within_limits(max_u16_codes);
             }
         }

@@ -79,15 +79,6 @@ class FullRangeOnGpu : public GpuTest {
     static Field field(const ReconstructionSpec& spec, const std::vector<std::uint16_t>& spectra, GpuRun run) {
         return voxels_of<std::complex<float>>(spec, bytes_of_lines(spectra), run);
     }
-
-    static GpuRun on_gpu(bool fused, std::int64_t block_b_scans = 1, int streams = 3) {
-        GpuRun run{.block_b_scans = block_b_scans};
-        run.choice.fused = fused;
-        run.choice.streams = streams;
-        return run;
-    }
-
-    static GpuRun on_cpu() { return {.choice = {.backend = Backend::cpu}}; }
 };
 
 TEST_F(FullRangeOnGpu, RunsTruthTests) {
@@ -95,15 +86,12 @@ TEST_F(FullRangeOnGpu, RunsTruthTests) {
 }
 
 TEST_F(FullRangeOnGpu, ReportsItsPath) {
-    const auto way = [](const ReconstructionSpec& spec, bool fused = true) {
-        return make_reconstructor(spec, {.backend = Backend::cuda, .fused = fused})->backend_description();
-    };
     ReconstructionSpec spec = two_sided_spec(2048, 4, 1);
-    EXPECT_NE(way(spec).find("full range on chip"), std::string::npos) << way(spec);
-    EXPECT_NE(way(spec, false).find("full range in passes"), std::string::npos);
-    EXPECT_NE(way(two_sided_spec(2000, 4, 1)).find("full range in passes"), std::string::npos);
+    EXPECT_TRUE(takes(spec, "full range on chip")) << way_of(spec);
+    EXPECT_NE(way_of(spec, run_on_gpu(false).choice).find("full range in passes"), std::string::npos);
+    EXPECT_TRUE(takes(two_sided_spec(2000, 4, 1), "full range in passes"));
     spec.defr.double_precision = true;
-    EXPECT_NE(way(spec).find("full range in passes"), std::string::npos);
+    EXPECT_TRUE(takes(spec, "full range in passes"));
 }
 
 // In float, decisions that depend on the last bit change the result: peaks as small as the noise are found an iteration
@@ -114,9 +102,9 @@ TEST_F(FullRangeOnGpu, AgreesWithCpuAtAnyLength) {
         ReconstructionSpec spec = two_sided_spec(samples, 4, 3);
         for (const bool precise : {false, true}) {
             spec.defr.double_precision = precise;
-            const Field cpu = field(spec, spectra, on_cpu());
+            const Field cpu = field(spec, spectra, run_on_cpu());
             for (const bool fused : {true, false}) {
-                EXPECT_LE(normalised_error(field(spec, spectra, on_gpu(fused, 2)), cpu), 1e-7)
+                EXPECT_LE(normalised_error(field(spec, spectra, run_on_gpu(fused, 2)), cpu), 1e-7)
                     << samples << (precise ? " in double" : " in float") << (fused ? ", fused" : "");
             }
         }
@@ -129,9 +117,9 @@ TEST_F(FullRangeOnGpu, AgreesWithCpuForOtherOptions) {
     const auto check = [&](const char* what, auto change) {
         ReconstructionSpec spec = two_sided_spec(samples, 8, 3);
         change(spec);
-        const Field cpu = field(spec, spectra, on_cpu());
+        const Field cpu = field(spec, spectra, run_on_cpu());
         for (const bool fused : {true, false}) {
-            EXPECT_LE(normalised_error(field(spec, spectra, on_gpu(fused)), cpu), 1e-7) << what << fused;
+            EXPECT_LE(normalised_error(field(spec, spectra, run_on_gpu(fused)), cpu), 1e-7) << what << fused;
         }
     };
     check("cropped", [](auto& spec) { spec.recipe.depth_begin = 700, spec.recipe.depth_end = 1301; });
@@ -147,18 +135,15 @@ TEST_F(FullRangeOnGpu, AgreesWithCpuForOtherOptions) {
 
 // ---- reproducible bits ----------------------------------------------------------------------------------------------
 
-bool same_bits(const Field& a, const Field& b) {
-    return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(a[0])) == 0;
-}
-
 TEST_F(FullRangeOnGpu, BitsDoNotDependOnBlocksAndStreams) {
     const auto spectra = two_sided_spectra(1024, 7 * 61);
     const ReconstructionSpec spec = two_sided_spec(1024, 61, 7);
     for (const bool fused : {true, false}) {
-        const Field whole = field(spec, spectra, on_gpu(fused, 7, 1));
+        const Field whole = field(spec, spectra, run_on_gpu(fused, 7, 1));
         for (const std::int64_t block : {1, 2, 3}) {
             for (const int streams : {1, 3}) {
-                EXPECT_TRUE(same_bits(field(spec, spectra, on_gpu(fused, block, streams)), whole)) << block << streams;
+                EXPECT_TRUE(same_bits(field(spec, spectra, run_on_gpu(fused, block, streams)), whole))
+                    << block << streams;
             }
         }
     }
@@ -175,7 +160,7 @@ TEST_F(FullRangeOnGpu, LineHasSameBitsAtAnyPlace) {
         std::copy_n(spectra.begin(), samples, spectra.begin() + line * samples);
     }
     for (const bool fused : {true, false}) {
-        const Field all = field(spec, spectra, on_gpu(fused));
+        const Field all = field(spec, spectra, run_on_gpu(fused));
         const std::size_t depth = samples;
         for (std::size_t line = 1; line < index(lines); ++line) {
             ASSERT_EQ(std::memcmp(all.data(), all.data() + line * depth, depth * sizeof(all[0])), 0) << line;
@@ -194,11 +179,11 @@ TEST_F(FullRangeOnGpu, LinesAreIndependent) {
         spectra.insert(spectra.end(), one.begin(), one.end());
     }
     for (const bool fused : {true, false}) {
-        const auto all = voxels_of<std::complex<float>>(spec, bytes_of_lines(spectra), on_gpu(fused));
+        const auto all = voxels_of<std::complex<float>>(spec, bytes_of_lines(spectra), run_on_gpu(fused));
         std::vector<float> other = spectra;
         std::fill_n(other.begin(), n, 0.0f);
         for (std::size_t p = 0; p < n; ++p) other[2 * n + p] *= 3e10f;
-        const auto beside = voxels_of<std::complex<float>>(spec, bytes_of_lines(other), on_gpu(fused));
+        const auto beside = voxels_of<std::complex<float>>(spec, bytes_of_lines(other), run_on_gpu(fused));
         EXPECT_EQ(std::memcmp(all.data() + n, beside.data() + n, n * sizeof(all[0])), 0);
         EXPECT_TRUE(std::all_of(beside.begin(), beside.begin() + n, [](auto v) { return v == 0.0f; }));
         EXPECT_TRUE(std::all_of(beside.begin(), beside.end(), [](auto v) { return std::isfinite(std::norm(v)); }));

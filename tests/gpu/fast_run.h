@@ -32,7 +32,7 @@ inline bool is_in_halves(const ReconstructionSpec& spec) {
 // Error of the amplitudes relative to the CPU.
 inline double error_of(const ReconstructionSpec& spec, std::span<const std::byte> spectra) {
     const auto gpu = voxels_of<float>(spec, spectra, {.block_b_scans = 2});
-    const auto cpu = voxels_of<float>(spec, spectra, {.choice = {.backend = Backend::cpu}, .block_b_scans = 2});
+    const auto cpu = voxels_of<float>(spec, spectra, run_on_cpu(2));
     return normalised_error(gpu, cpu);
 }
 

@@ -60,17 +60,12 @@ class GpuFlow : public GpuTest, public testing::WithParamInterface<std::tuple<Fl
         run.choice.fused = std::get<1>(GetParam());
         return flow_scan(spec, bytes_of_lines(spectra), run);
     }
-    FlowScan whole() const {
-        GpuRun run{.block_b_scans = spec.geometry.b_scans};
-        run.choice.streams = 1;
-        return scan(run);
-    }
+    FlowScan whole() const { return scan(run_on_gpu(true, spec.geometry.b_scans, 1)); }
 };
 
 TEST_P(GpuFlow, AgreesWithCpu) {
     const FlowScan gpu = whole();
-    const FlowScan cpu = flow_scan(spec, bytes_of_lines(spectra),
-                                   {.choice = {.backend = Backend::cpu}, .block_b_scans = spec.geometry.b_scans});
+    const FlowScan cpu = flow_scan(spec, bytes_of_lines(spectra), run_on_cpu(spec.geometry.b_scans));
     const FlowDifference difference(gpu.flow, cpu.flow, planned_flow_grid(spec)->type == VoxelType::phasor8);
     RecordProperty("shown", std::to_string(difference.shown));
     RecordProperty("far", std::to_string(difference.far));
@@ -89,9 +84,7 @@ TEST_P(GpuFlow, BlocksAndStreamsChangeNoBit) {
     const FlowScan expected = whole();
     for (const int streams : {1, 3}) {
         for (const std::int64_t size : {1, 2, 4}) {
-            GpuRun run{.block_b_scans = size};
-            run.choice.streams = streams;
-            const FlowScan found = scan(run);
+            const FlowScan found = scan(run_on_gpu(true, size, streams));
             EXPECT_EQ(found.structure, expected.structure) << streams << " streams, blocks of " << size;
             EXPECT_EQ(found.flow, expected.flow) << streams << " streams, blocks of " << size;
         }
@@ -101,8 +94,7 @@ TEST_P(GpuFlow, BlocksAndStreamsChangeNoBit) {
 // The structure is the same without flow, also in blocks that request no flow.
 TEST_P(GpuFlow, StructureIsSameWithoutFlow) {
     const FlowScan expected = whole();
-    GpuRun run{.block_b_scans = 2};
-    run.choice.fused = std::get<1>(GetParam());
+    const GpuRun run = run_on_gpu(std::get<1>(GetParam()), 2);
     EXPECT_EQ(structure_scan(spec, bytes_of_lines(spectra), run), expected.structure) << "flow is not wanted";
     spec.flow = {};
     EXPECT_EQ(structure_scan(spec, bytes_of_lines(spectra), run), expected.structure) << "the plan has no flow";
@@ -139,8 +131,7 @@ TEST_F(FlowOnGpu, WeakReflectorBesideStrongOneKeepsPhase) {
     spec.recipe.a2_rad = 0;
     spec.calibration.k_polynomial = {0, static_cast<double>(spec.geometry.samples - 1)};
     const FlowScan gpu = flow_scan(spec, bytes_of_lines(spectra), {.block_b_scans = 5});
-    const FlowScan cpu =
-        flow_scan(spec, bytes_of_lines(spectra), {.choice = {.backend = Backend::cpu}, .block_b_scans = 5});
+    const FlowScan cpu = flow_scan(spec, bytes_of_lines(spectra), run_on_cpu(5));
     const std::int64_t depth = spec.recipe.depth_end - spec.recipe.depth_begin;
     for (int r = 0; r < 2; ++r) {
         double worst = 0;

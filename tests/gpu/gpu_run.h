@@ -12,6 +12,7 @@
 #include <cstring>
 #include <random>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "compute/backend.h"
@@ -49,6 +50,54 @@ struct GpuRun {
     BackendChoice choice{.backend = Backend::cuda};
     std::int64_t block_b_scans = 1;
     MemoryKind from = MemoryKind::host;
+};
+
+inline GpuRun run_on_cpu(std::int64_t block_b_scans = 1) {
+    return {.choice = {.backend = Backend::cpu}, .block_b_scans = block_b_scans};
+}
+
+inline GpuRun run_on_gpu(bool fused, std::int64_t block_b_scans = 1, int streams = 3) {
+    GpuRun run{.block_b_scans = block_b_scans};
+    run.choice.fused = fused;
+    run.choice.streams = streams;
+    return run;
+}
+
+// The path through the kernels that a plan takes.
+inline std::string way_of(const ReconstructionSpec& spec, const BackendChoice& choice = {.backend = Backend::cuda}) {
+    return make_reconstructor(spec, choice)->backend_description();
+}
+
+inline bool takes(const ReconstructionSpec& spec, const std::string& way) {
+    return way_of(spec).find(way) != std::string::npos;
+}
+
+template <class Value>
+bool same_bits(const std::vector<Value>& a, const std::vector<Value>& b) {
+    return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(Value)) == 0;
+}
+
+// Differences between the codes of two volumes.
+struct CodeDifference {
+    std::int64_t voxels = 0, different = 0, most = 0;
+
+    template <class Code>
+    void add(const std::vector<Code>& a, const std::vector<Code>& b) {
+        ASSERT_EQ(a.size(), b.size());
+        voxels += std::ssize(a);
+        for (std::size_t i = 0; i < a.size(); ++i) {
+            const std::int64_t difference = std::abs(static_cast<std::int64_t>(a[i]) - static_cast<std::int64_t>(b[i]));
+            different += difference != 0;
+            most = std::max(most, difference);
+        }
+    }
+    // No code differs by more than one, and at most this share of them and `spare` codes differ.
+    void expect_within_limits(double most_of_them = 1e-4, std::int64_t spare = 0) const {
+        testing::Test::RecordProperty("different_codes", std::to_string(different) + " of " + std::to_string(voxels));
+        EXPECT_LE(most, 1);
+        EXPECT_LE(static_cast<double>(different),
+                  most_of_them * static_cast<double>(voxels) + static_cast<double>(spare));
+    }
 };
 
 inline std::int64_t b_scan_bytes(const ReconstructionSpec& spec) {

@@ -10,10 +10,6 @@ using Field = std::vector<std::complex<float>>;
 
 constexpr double max_error = 1e-10;  // mean square; a thousand times the rounding of floats
 
-std::string way_of(const ReconstructionSpec& spec, const GpuRun& run) {
-    return make_reconstructor(spec, run.choice)->backend_description();
-}
-
 struct Scan {
     NufftRecipe nufft;
     std::int64_t samples;
@@ -56,11 +52,10 @@ TEST_P(NufftOnGpu, AgreesWithCpuForBothPaths) {
     std::vector<std::uint16_t> spectra = moving_reflectors(scan.samples, 13 * 3);
     const std::vector<float> as_floats(spectra.begin(), spectra.end());
     const auto bytes = scan.format == SampleFormat::f32 ? bytes_of_lines(as_floats) : bytes_of_lines(spectra);
-    const auto cpu = voxels_of<std::complex<float>>(spec, bytes, {.choice = {.backend = Backend::cpu}});
+    const auto cpu = voxels_of<std::complex<float>>(spec, bytes, run_on_cpu());
     for (const bool fused : {true, false}) {
-        GpuRun run{.block_b_scans = 2};
-        run.choice.fused = fused;
-        EXPECT_NE(way_of(spec, run).find(fused && scan.on_chip ? "nufft on chip" : "nufft in passes"),
+        const GpuRun run = run_on_gpu(fused, 2);
+        EXPECT_NE(way_of(spec, run.choice).find(fused && scan.on_chip ? "nufft on chip" : "nufft in passes"),
                   std::string::npos);
         const double error = normalised_error(voxels_of<std::complex<float>>(spec, bytes, run), cpu);
         RecordProperty(fused ? "nmse_fused" : "nmse_passes", std::to_string(error * 1e12) + "e-12");
@@ -110,15 +105,9 @@ TEST_F(NufftTruthOnGpu, CompensatesDispersion) {
     EXPECT_LE(relative_l2(field, direct_sum(40)), 1e-5);
 }
 
-bool same_bits(const Field& a, const Field& b) {
-    return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(a[0])) == 0;
-}
-
 Field field_of(const ReconstructionSpec& spec, const std::vector<std::uint16_t>& spectra, std::int64_t block,
                int streams) {
-    GpuRun run{.block_b_scans = block};
-    run.choice.streams = streams;
-    return voxels_of<std::complex<float>>(spec, bytes_of_lines(spectra), run);
+    return voxels_of<std::complex<float>>(spec, bytes_of_lines(spectra), run_on_gpu(true, block, streams));
 }
 
 // More lines than one call takes, B-scans with odd numbers of lines, each with its own background.
@@ -183,9 +172,8 @@ TEST_P(NufftMoved, AgreesWithCpu) {
     for (const bool each_b_scan : {false, true}) {
         const ReconstructionSpec spec = moved_spec(GetParam(), 13, each_b_scan);
         const GpuRun run{.block_b_scans = 2};
-        EXPECT_NE(way_of(spec, run).find("nufft in passes"), std::string::npos) << way_of(spec, run);
-        const auto cpu = voxels_of<std::complex<float>>(spec, bytes_of_lines(spectra),
-                                                        {.choice = {.backend = Backend::cpu}, .block_b_scans = 2});
+        EXPECT_NE(way_of(spec, run.choice).find("nufft in passes"), std::string::npos) << way_of(spec, run.choice);
+        const auto cpu = voxels_of<std::complex<float>>(spec, bytes_of_lines(spectra), run_on_cpu(2));
         const double error = normalised_error(voxels_of<std::complex<float>>(spec, bytes_of_lines(spectra), run), cpu);
         RecordProperty(each_b_scan ? "nmse_of_b_scans" : "nmse_of_a_scans", std::to_string(error * 1e12) + "e-12");
         EXPECT_LE(error, max_error);
