@@ -57,7 +57,7 @@ class SceneRelations : public SharedRendering, public testing::WithParamInterfac
     static inline std::unique_ptr<Renderer> paged_;
 };
 
-TEST_P(SceneRelations, PicturesAreEqual) {
+TEST_P(SceneRelations, SlowPicturesAreEqual) {
     const SceneData data = scene_data(GetParam().scene);
     const Image picture = picture_of(renderer(), data);
     EXPECT_EQ(renderer().render(data.view).pixels, picture.pixels) << "again";
@@ -115,7 +115,7 @@ TEST_P(SceneRelations, LiveVolumesLookLikeFiles) {
 
 // Coordinates in the pool are rounded differently than in one texture, by less than 1e-4 voxels. Interpolated values
 // change accordingly, and sometimes a value at the boundary of two entries of the transfer table uses the other entry.
-TEST_P(SceneRelations, PagesLookLikeOneTexture) {
+TEST_P(SceneRelations, SlowPagesLookLikeOneTexture) {
     if (!has("pages")) return;
     const SceneData data = scene_data(GetParam().scene);
     const Image whole = picture_of(renderer(), data);
@@ -132,23 +132,11 @@ TEST_P(SceneRelations, PagesLookLikeOneTexture) {
     EXPECT_LT(differing, whole.pixels.size() / 50);
 }
 
-// The fast tests take some of the scenes.
-std::vector<SceneCase> some_scenes(bool is_fast) {
-    std::vector<SceneCase> some;
-    for (std::size_t i = 0; i < scene_cases().size(); ++i) {
-        if ((i % 8 == 0) == is_fast) some.push_back(scene_cases()[i]);
-    }
-    return some;
-}
-
-const auto scene_name = [](const auto& instance) {
+INSTANTIATE_TEST_SUITE_P(Scenes, SceneRelations, testing::ValuesIn(scene_cases()), [](const auto& instance) {
     std::string name = instance.param.name;
     std::ranges::replace(name, '-', '_');
     return name;
-};
-
-INSTANTIATE_TEST_SUITE_P(Some, SceneRelations, testing::ValuesIn(some_scenes(true)), scene_name);
-INSTANTIATE_TEST_SUITE_P(SlowOther, SceneRelations, testing::ValuesIn(some_scenes(false)), scene_name);
+});
 
 }  // namespace
 }  // namespace echolux::test
