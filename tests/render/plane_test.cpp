@@ -10,7 +10,7 @@
 namespace echolux::test {
 namespace {
 
-class Planes2D : public SharedRendering {
+class Planes2D : public Rendering {
   protected:
     void show(const TransferCurve& curve) {
         view_.transfer = "test";
