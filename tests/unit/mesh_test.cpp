@@ -18,7 +18,10 @@ namespace {
 // Value: radius minus distance from the centre, in voxels of 10, 20 and 5 um (depth, A-scans, B-scans).
 Volume ball(double radius_um, std::int64_t edge) {
     Volume volume;
-    volume.grid = {.depth = edge, .a_scans = edge / 2, .b_scans = edge * 2, .spacing_um = {10, 20, 5}};
+    volume.grid.depth = edge;
+    volume.grid.a_scans = edge / 2;
+    volume.grid.b_scans = edge * 2;
+    volume.grid.spacing_um = {10, 20, 5};
     std::vector<float> values;
     for (std::int64_t b = 0; b < volume.grid.b_scans; ++b) {
         for (std::int64_t a = 0; a < volume.grid.a_scans; ++a) {
@@ -66,9 +69,13 @@ TEST(Mesh, IsClosedAtBordersAndAroundMissingVoxels) {
 }
 
 TEST(Mesh, SheetsLeaveOutMissingPositions) {
-    Surfaces surfaces{.a_scans = 3, .b_scans = 3, .all = {{.name = "ILM", .rows = std::vector<float>(9, 4)}}};
+    Surfaces surfaces{.a_scans = 3, .b_scans = 3, .all = {{"ILM", std::vector<float>(9, 4), {}, {}}}};
     surfaces.all[0].rows[0] = std::nanf("");
-    const VolumeGrid grid{.depth = 10, .a_scans = 3, .b_scans = 3, .spacing_um = {10, 20, 5}, .first_depth_um = 100};
+    VolumeGrid grid;
+    grid.a_scans = grid.b_scans = 3;
+    grid.depth = 10;
+    grid.spacing_um = {10, 20, 5};
+    grid.first_depth_um = 100;
     const std::vector<Mesh> meshes = sheets_of(surfaces, grid);
     ASSERT_EQ(meshes.size(), 1U);
     EXPECT_EQ(meshes[0].points.size(), 8U);

@@ -506,9 +506,10 @@ void Panes::draw_flow_bar(const PanelContext& context, const Pane& pane) const {
     const std::string unit = scale->unit.empty() ? "" : " " + scale->unit;
     const bool has_room = high.x - low.x > style.px(220);
     const auto [positive, negative] = flow_words(context.work);
-    label((scale->has_sign ? "+" : "") + number + unit + (scale->has_sign && has_room ? " " + positive : ""), top);
+    const std::string sign = scale->has_sign ? "+" : "";
+    label(sign + number + unit + (scale->has_sign && has_room ? fmt::format(" {}", positive) : ""), top);
     if (height > style.px(60)) label("0", top + (scale->has_sign ? 0.5f * height : height));
-    if (scale->has_sign) label("−" + number + (has_room ? unit + " " + negative : ""), top + height);
+    if (scale->has_sign) label("−" + number + (has_room ? fmt::format("{} {}", unit, negative) : ""), top + height);
 }
 
 // Draws the read-out below the title, away from the scale bar, with line breaks as needed.
