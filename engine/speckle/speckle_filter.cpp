@@ -7,6 +7,8 @@
 #include <cstring>
 #include <limits>
 #include <numbers>
+#include <numeric>
+#include <tuple>
 #include <type_traits>
 
 #include "compute/error.h"
@@ -441,6 +443,9 @@ const std::vector<Field<SpeckleFilter>>& describe<SpeckleFilter>() {
             .only_while("filter.method", {"nlm"}),
         number("strength", &F::strength, 0.001, 100, "", effect, "nlm: filter strength; larger values smooth more")
             .only_while("filter.method", {"nlm"}),
+        flag("blend", &F::blend, effect,
+             "nlm: in volumes of one B-scan, use a Gaussian mean where tissue is uniform; not on live volumes of a GPU")
+            .only_while("filter.method", {"nlm"}),
         integer("median_size", &F::median_size, 3, 5, "voxels", effect, "median: edge length of the cube")
             .only({3, 5})
             .odd()
@@ -490,6 +495,57 @@ SpeckleTables tables_of(const Size3& size, const SpeckleFilter& filter, float ma
     return non_local_means_tables(size, filter, margin);
 }
 
+// ---- Non-local means of a single B-scan, blended with a Gaussian mean where tissue is uniform. A patch of one B-scan
+// holds a fifth of the voxels of a cube, so that likelihoods are too noisy to average uniform tissue well, and the
+// search cannot use neighbouring B-scans. There a wide Gaussian is better (docs/filters.md). Structure is what differs
+// between two Gaussian means more than speckle does.
+
+namespace {
+
+constexpr double fine_sigma = 1.5, wide_sigma = 4;  // in voxels; of the structure, and of the local mean of its square
+constexpr double correlated_voxels = 2.2;           // per independent one, in real B-scans
+constexpr float uniform_below = 1.5f, structured_above = 3;  // of the square, in units expected from speckle alone
+
+// Returns the sum of a[i] b[i] over the common offsets of two odd lists of weights.
+double overlap_of(const std::vector<float>& a, const std::vector<float>& b) {
+    const auto& [small, large] = a.size() < b.size() ? std::tie(a, b) : std::tie(b, a);
+    const std::size_t first = (large.size() - small.size()) / 2;
+    return std::inner_product(small.begin(), small.end(), large.begin() + static_cast<std::ptrdiff_t>(first), 0.0);
+}
+
+// Returns the variance of the difference of ln(mean) between both Gaussians in uniform speckle of `looks`.
+double variance_of_speckle(double looks) {
+    const std::vector<float> fine = gaussian_weights(fine_sigma), wide = gaussian_weights(wide_sigma);
+    const auto square = [](double value) { return value * value; };
+    return correlated_voxels / looks *
+           (square(overlap_of(fine, fine)) - 2 * square(overlap_of(fine, wide)) + square(overlap_of(wide, wide)));
+}
+
+std::vector<float> smoothed(std::vector<float> values, const Size3& size, double sigma) {
+    smooth(values, size, {sigma, size[1] > 1 ? sigma : 0, 0});
+    return values;
+}
+
+// Replaces `means`, non-local means of `power`, by the blend. `margin` as in the tables of the filter.
+void blend_uniform_tissue(std::vector<float>& means, const std::vector<float>& power, const Size3& size, double looks,
+                          float margin) {
+    const std::vector<float> wide = smoothed(power, size, wide_sigma);
+    std::vector<float> structure = smoothed(power, size, fine_sigma);
+    for (std::size_t i = 0; i < structure.size(); ++i) {
+        const float ratio = std::log((structure[i] + margin) / (wide[i] + margin));
+        structure[i] = ratio * ratio;
+    }
+    structure = smoothed(std::move(structure), size, wide_sigma);
+    const auto unit = static_cast<float>(variance_of_speckle(looks));
+    for (std::size_t i = 0; i < means.size(); ++i) {
+        const float excess = structure[i] / unit - uniform_below;
+        const float share = std::clamp(excess / (structured_above - uniform_below), 0.0f, 1.0f);
+        means[i] = share * means[i] + (1 - share) * wide[i];
+    }
+}
+
+}  // namespace
+
 std::vector<float> filtered(const std::vector<float>& power, const Size3& size, const SpeckleFilter& filter,
                             Progress& progress) {
     return filtered(power, size, filter, {.backend = Backend::cpu}, progress).power;
@@ -512,6 +568,9 @@ FilteredPower filtered(const std::vector<float>& power, const Size3& size, const
         },
         [&] { done.power = std::visit([&](const auto& of) { return filtered(power, size, of, progress); }, tables); });
     if (done.used.backend == Backend::cuda) done.used.refusal = why_slow;
+    const auto* nlm = std::get_if<NonLocalMeansTables>(&tables);
+    if (nlm != nullptr && filter.blend && size[2] == 1)
+        blend_uniform_tissue(done.power, power, size, filter.looks, nlm->margin);
     return done;
 }
 

@@ -24,6 +24,7 @@ struct SpeckleFilter {
     std::int64_t search_depth = 11, search_a_scans = 11, search_b_scans = 7;  // in voxels, odd
     std::int64_t patch = 5;                                                   // edge in voxels, odd
     double strength = 0.1;
+    bool blend = true;  // of single B-scans, see speckle_filter.cpp
     std::int64_t median_size = 5;
     double sigma = 2;
     double range_db = 4;

@@ -185,6 +185,50 @@ TEST(SpeckleFilters, NonLocalMeansMatchFormula) {
     }
 }
 
+// One B-scan of two layers, the upper half 20 dB darker.
+std::vector<float> two_layers(const Size3& size, unsigned seed) {
+    std::vector<float> power = exponentials(size, seed);
+    for (std::size_t i = 0; i < power.size(); ++i) {
+        if (static_cast<std::int64_t>(i) % size[0] < size[0] / 2) power[i] *= 0.01f;
+    }
+    return power;
+}
+
+// Mean square of the error in dB over rows [begin, end) of an image whose rows have the mean `truth`.
+double square_db(const std::vector<float>& power, const Size3& size, std::int64_t begin, std::int64_t end,
+                 double truth) {
+    double sum = 0;
+    for (std::int64_t a = 0; a < size[1]; ++a) {
+        for (std::int64_t z = begin; z < end; ++z)
+            sum += std::pow(10 * std::log10(static_cast<double>(power[index(a * size[0] + z)]) / truth), 2);
+    }
+    return sum / static_cast<double>(size[1] * (end - begin));
+}
+
+TEST(SpeckleFilters, BlendGaussianIntoUniformTissueOfOneBScan) {
+    const Size3 size{120, 160, 1};
+    const std::vector<float> power = two_layers(size, 11);
+    SpeckleFilter filter;
+    const std::vector<float> blended = filtered_by(power, size, filter);
+    filter.blend = false;
+    const std::vector<float> pure = filtered_by(power, size, filter);
+    std::vector<float> gaussian = power;
+    smooth(gaussian, size, {4, 4, 0});
+    // Far from the edge the Gaussian decides, at the edge the non-local mean.
+    EXPECT_LT(square_db(blended, size, 80, 120, 1), 0.7 * square_db(pure, size, 80, 120, 1));
+    EXPECT_LT(square_db(blended, size, 60, 63, 1), 1.2 * square_db(pure, size, 60, 63, 1));
+    EXPECT_LT(square_db(blended, size, 56, 60, 0.01), 0.1 * square_db(gaussian, size, 56, 60, 0.01));
+}
+
+TEST(SpeckleFilters, DoNotBlendSeveralBScans) {
+    const Size3 size{24, 20, 3};
+    const std::vector<float> power = exponentials(size, 12);
+    SpeckleFilter filter;
+    const std::vector<float> with = filtered_by(power, size, filter);
+    filter.blend = false;
+    EXPECT_EQ(filtered_by(power, size, filter), with);
+}
+
 TEST(SpeckleFilters, BilateralMatchesFormula) {
     const Size3 size{16, 9, 4};
     const std::vector<float> power = exponentials(size, 5);
