@@ -106,6 +106,7 @@ class Column {
 
     std::vector<PositionedEcho> filled() {
         for (std::size_t i = 0; i < scenery_.layers.size(); ++i) add_layer(i);
+        for (std::size_t i = 0; i < scenery_.boundaries.size(); ++i) add_reflex(i);
         for (std::size_t i = 0; i < near_.size(); ++i) add_wall(*near_[i], hashed(key_, 1000 + i));
         return std::move(placed_);
     }
@@ -136,6 +137,20 @@ class Column {
                 return off_axis(*t, x, y, z) < outer_radius(*t);
             });
             if (!in_tube) place(x_ + dx, y_ + dy, z, scenery_.layers[i].brightness);
+        }
+    }
+
+    // Scatterers on the boundary itself add up in phase where it is perpendicular to the beam. As many as in a layer of
+    // 2 um sample it densely enough.
+    void add_reflex(std::size_t i) {
+        constexpr double as_thick_um = 2;
+        const double reflex = scenery_.boundaries[i].reflex;
+        if (reflex == 0) return;
+        const std::uint64_t key = hashed(key_, 2000 + i);
+        const std::int64_t count = count_in(as_thick_um, key);
+        for (std::int64_t n = 0; n < count; ++n) {
+            const auto [dx, dy, part] = drawn(key, n);
+            place(x_ + dx, y_ + dy, heights_[i] + along_x_[i] * dx + along_y_[i] * dy, reflex);
         }
     }
 

@@ -58,6 +58,26 @@ const std::vector<Field<BoundaryLists>>& describe<BoundaryLists>() {
         list("wave", &B::wave, -1, 1, "", "amplitude of a gentle ripple");
         list("pit", &B::pit, -1, 1, "", "depth of a foveal pit in the middle");
         list("pit_radius", &B::pit_radius, 0.001, 10, "", "1/e, as part of the field's shorter side");
+        list("reflex", &B::reflex, 0, 100, "",
+             "amplitude of a smooth reflecting surface, relative to simulation.brightness; it fades where it is "
+             "inclined");
+        return fields;
+    }();
+    return all;
+}
+
+template <>
+const std::vector<Field<LumpLists>>& describe<LumpLists>() {
+    using L = LumpLists;
+    static const std::vector<Field<L>> all = [] {
+        std::vector<Field<L>> fields;
+        const ListOf<L> list{fields};
+        list("x", &L::x, -1, 1, "", "of the top from the middle, as part of the field's width");
+        list("y", &L::y, -1, 1, "", "of the top from the middle, as part of the field's length");
+        list("radius_um", &L::radius_um, 0.1, most_um, "um", "1/e of the Gaussian rise");
+        list("height_um", &L::height_um, -most_um, most_um, "um", "of the rise towards the surface");
+        list("first", &L::first, 1, 1000, "", "first boundary that is raised, counted from 1");
+        list("last", &L::last, 1, 1000, "", "last boundary that is raised");
         return fields;
     }();
     return all;
@@ -130,6 +150,7 @@ void check_scene(const SceneFile& file, const std::string& where) {
     const std::size_t layers = depths.empty() ? 0 : depths.size() - 1;
     if (!depths.empty()) check_lists(file.boundaries, depths.size(), where + ", boundaries.");
     if (layers > 0 || !file.layers.brightness.empty()) check_lists(file.layers, layers, where + ", layers.");
+    if (!file.lumps.x.empty()) check_lists(file.lumps, file.lumps.x.size(), where + ", lumps.");
     if (!file.tubes.depth.empty()) check_lists(file.tubes, file.tubes.depth.size(), where + ", tubes.");
 }
 
@@ -142,6 +163,7 @@ SceneFile scene_of(const Asset& asset) {
     settings.bind("scene", file.scene);
     settings.bind("boundaries", file.boundaries);
     settings.bind("layers", file.layers);
+    settings.bind("lumps", file.lumps);
     settings.bind("tubes", file.tubes);
     settings.take(toml_entries_of(scene_files, asset));
     check_scene(file, where);
@@ -202,6 +224,7 @@ Scenery::Scenery(const Simulation& s, double depth_range_um)
     const SceneFile file = scene_named(s.scene);
     if (file.scene.mirrors) add_mirrors(s, depth_range_um);
     add_boundaries(file, s.relief, depth_range_um);
+    add_lumps(file.lumps, s.scene);
     add_tubes(file.tubes, s, depth_range_um);
     if (file.scene.pulsating) {
         heart_rate_hz = s.heart_rate_hz;
@@ -215,6 +238,10 @@ double Scenery::height_um(const Boundary& b, double x, double y) const {
     if (b.pit_um != 0) {
         const double distance = std::hypot(x - width_um / 2, y - length_um / 2) / b.pit_radius_um;
         height += b.pit_um * std::exp(-distance * distance);
+    }
+    for (const Lump& lump : b.lumps) {
+        const double off_x = x - width_um / 2 - lump.x_um, off_y = y - length_um / 2 - lump.y_um;
+        height -= lump.height_um * std::exp(-(off_x * off_x + off_y * off_y) / (lump.radius_um * lump.radius_um));
     }
     return height;
 }
@@ -322,10 +349,25 @@ void Scenery::add_boundaries(const SceneFile& file, Relief relief, double range)
                               .bow_um = is_curved ? of_each(lists.bow, i) * range : 0,
                               .wave_um = is_curved ? of_each(lists.wave, i) * range : 0,
                               .pit_um = of_each(lists.pit, i) * range,
-                              .pit_radius_um = of_each(lists.pit_radius, i) * shorter_um});
+                              .pit_radius_um = of_each(lists.pit_radius, i) * shorter_um,
+                              .reflex = of_each(lists.reflex, i)});
     }
     for (std::size_t i = 0; i + 1 < boundaries.size(); ++i) {
         layers.push_back({of_each(file.layers.brightness, i), of_each(file.layers.attenuation_per_mm, i)});
+    }
+}
+
+void Scenery::add_lumps(const LumpLists& lists, const std::string& scene) {
+    for (std::size_t i = 0; i < lists.x.size(); ++i) {
+        const Lump lump{of_each(lists.x, i) * form_width_um_, of_each(lists.y, i) * form_length_um_,
+                        of_each(lists.radius_um, i), of_each(lists.height_um, i)};
+        const auto first = static_cast<std::size_t>(of_each(lists.first, i)),
+                   last = static_cast<std::size_t>(of_each(lists.last, i));
+        if (last > boundaries.size() || first > last) {
+            throw Error(ErrorCode::bad_setting, "a lump raises boundaries that the scene does not have",
+                        scene + ", lumps.last", "number the boundaries from 1 to " + std::to_string(boundaries.size()));
+        }
+        for (std::size_t k = first - 1; k < last; ++k) boundaries[k].lumps.push_back(lump);
     }
 }
 

@@ -34,7 +34,12 @@ struct SceneWords {
 
 // Section [boundaries]; depths as a fraction of the depth range.
 struct BoundaryLists {
-    std::vector<double> depth{}, tilt{0.0}, bow{0.0}, wave{0.0}, pit{0.0}, pit_radius{1.0};
+    std::vector<double> depth{}, tilt{0.0}, bow{0.0}, wave{0.0}, pit{0.0}, pit_radius{1.0}, reflex{0.0};
+};
+
+// Section [lumps]: places where boundaries are raised, such as drusen and pockets of fluid. `x` sets the number.
+struct LumpLists {
+    std::vector<double> x{}, y{0.0}, radius_um{50.0}, height_um{0.0}, first{1.0}, last{1.0};
 };
 
 // Section [layers], from the top.
@@ -54,6 +59,7 @@ struct SceneFile {
     SceneWords scene;
     BoundaryLists boundaries;
     LayerLists layers;
+    LumpLists lumps;
     TubeLists tubes;
 };
 
@@ -78,6 +84,13 @@ inline double of_each(const std::vector<double>& list, std::size_t i) {
     return list.size() == 1 ? list.front() : list.at(i);
 }
 
+// A Gaussian rise of a boundary. Lengths from the centre of the field.
+struct Lump {
+    double x_um = 0, y_um = 0;
+    double radius_um = 1;  // at 1/e
+    double height_um = 0;
+};
+
 // A surface as height over the scene. u and v range from -1/2 to 1/2 across the scene.
 struct Boundary {
     double base_um = 0;
@@ -86,6 +99,8 @@ struct Boundary {
     double wave_um = 0;        // amplitude of a shallow ripple
     double pit_um = 0;         // depth of a foveal pit at the centre
     double pit_radius_um = 1;  // radius at 1/e
+    double reflex = 0;         // amplitude of its scatterers, which reflect like a smooth surface
+    std::vector<Lump> lumps{};
 };
 
 // A scattering layer between two boundaries.
@@ -163,6 +178,7 @@ class Scenery {
     double u(double x) const { return (x - width_um / 2) / form_width_um_; }
     double v(double y) const { return (y - length_um / 2) / form_length_um_; }
     void add_boundaries(const SceneFile& file, Relief relief, double range);
+    void add_lumps(const LumpLists& lists, const std::string& scene);
     void add_tubes(const TubeLists& lists, const Simulation& simulation, double range);
     double radius_um(const TubeLists& lists, std::size_t tube, double range) const;
     void check_fits(const Tube& tube, const std::string& scene, double range) const;

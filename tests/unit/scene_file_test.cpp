@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
+
 #include "temporary_folder.h"
 
 namespace echolux {
@@ -17,7 +19,10 @@ TEST(SceneFiles, AreListedInOrderWithDescriptions) {
         shown.push_back(asset.name + ": " + scene_of(asset).scene.text);
     EXPECT_THAT(shown, ElementsAre("vessel: tissue with pulsating blood flow", "retina: layers, vessels, a fovea",
                                    "layers: plain boundaries of known depth", "capillary: steady flow of known speed",
-                                   "mirror: reflectors of known depth, for alignment"));
+                                   "mirror: reflectors of known depth, for alignment",
+                                   "eye-macula: a macula like in recordings: tilt, reflex, shadows, choroid",
+                                   "eye-disc: an optic disc: cup, ending layers, large vessels with shadows",
+                                   "eye-disease: drusen and a pocket of fluid below the retina"));
 }
 
 TEST(SceneFiles, ScalesNumbersToFieldAndDepthRange) {
@@ -34,6 +39,26 @@ TEST(SceneFiles, ScalesNumbersToFieldAndDepthRange) {
     EXPECT_DOUBLE_EQ(scenery.tubes[1].peak_mm_s, -0.6 * simulation.flow_mm_s);
 }
 
+TEST(SceneFiles, LumpsRaiseTheirBoundaries) {
+    Simulation simulation;
+    simulation.scene = "eye-disease";
+    simulation = with_scene_defaults(simulation);
+    Scenery scenery(simulation, 1000);
+    ASSERT_EQ(scenery.boundaries.size(), 13u);
+    const double x = scenery.width_um * (0.5 - 0.25), y = scenery.length_um / 2;  // the first druse
+    const auto thickness = [&](std::size_t upper) {
+        return scenery.height_um(scenery.boundaries[upper + 1], x, y) -
+               scenery.height_um(scenery.boundaries[upper], x, y);
+    };
+    EXPECT_NEAR(thickness(10), 45, 1);  // the druse itself; its neighbours are far away
+    EXPECT_NEAR(thickness(9), 28, 1e-9);
+    const double fluid = 60 * std::exp(-std::pow(0.2 * scenery.width_um / 260, 2));
+    EXPECT_NEAR(thickness(8), fluid, 1e-6);
+    const double before = thickness(2);
+    scenery.boundaries[2].lumps.clear();
+    EXPECT_NEAR(before - thickness(2), 45 + fluid, 0.1) << "boundaries above rise as well";
+}
+
 TEST(SceneFiles, ReportFileAndKeyOfUserScene) {
     const TemporaryFolder folder;
     const auto refusal = [&](std::string_view text) {
@@ -47,7 +72,8 @@ TEST(SceneFiles, ReportFileAndKeyOfUserScene) {
     EXPECT_THAT(refusal("[tubes]\ndepth = 0.5\nradios = 0.1\n"), HasSubstr("did you mean \"tubes.radius\"?"));
     EXPECT_THAT(refusal("[tubes]\nbright = 2\n"), HasSubstr("did you mean \"tubes.brightness\"?"));
     EXPECT_THAT(refusal("[boundaries]\ncolour = 2\n"),
-                HasSubstr("[boundaries] has depth, tilt, bow, wave, pit, pit_radius"));
+                HasSubstr("[boundaries] has depth, tilt, bow, wave, pit, pit_radius, reflex"));
+    EXPECT_THAT(refusal("[lumps]\nx = [0, 0.1]\nheight_um = [1, 2, 3]\n"), HasSubstr("has 3 numbers for 2"));
     EXPECT_THAT(refusal("[tube]\ndepth = 2\n"), HasSubstr("tubes"));
     EXPECT_THAT(refusal("[tubes]\ndepth = 2\n"), HasSubstr("tubes.depth"));
 }
