@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Makes docs/validation.md: `./dev gallery` calls it.
 
-    docs/validation.py PROGRAM [DATA]     DATA: the folder with sd-oct-volume/, for mirrors of a real instrument
+    docs/validation.py PROGRAM [DATA]     DATA: the folder with sd-oct-volume/, for mirrors of a real instrument, and
+                                          with real/, for recordings with known boundaries
 
 The mirrors are spectra of MartinPdeS/OCT_calibration (MIT), one on either side of zero delay; here they become scans, as
 anybody's recordings are."""
@@ -51,12 +52,13 @@ def write_mirror(folder, data, name, holds):
 def main():
     program = Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory() as folder:
-        mirrors = []
+        real = []
         if len(sys.argv) > 2:
-            data = Path(sys.argv[2]).resolve() / "sd-oct-volume"
+            folder_of_data = Path(sys.argv[2]).resolve()
+            data = folder_of_data / "sd-oct-volume"
             scans = [write_mirror(Path(folder) / name, data, name, holds) for name, holds in MIRRORS.items()]
-            mirrors = ["--mirrors", *scans]
-        finished = subprocess.run([program, "validate", "-o", PAGE, *mirrors], check=False)
+            real = ["--recordings", folder_of_data, "--mirrors", *scans]
+        finished = subprocess.run([program, "validate", "-o", PAGE, *real], check=False)
     return finished.returncode
 
 

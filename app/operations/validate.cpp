@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -49,14 +50,42 @@ std::shared_ptr<const Json> all_tables(const std::vector<CheckTable>& tables) {
     return std::make_shared<const Json>(std::move(all));
 }
 
+std::shared_ptr<const Json> real_rows(const RealSection& section) {
+    Json rows = Json::array();
+    for (const RealSection::Row& row : section.rows) {
+        const BoundaryErrors& errors = row.errors;
+        rows.push_back({{"kind", row.kind},
+                        {"boundary", row.boundary},
+                        {"count", row.count},
+                        {"within_3", errors.within_3},
+                        {"within_5", errors.within_5},
+                        {"mean_rows", std::isfinite(errors.mean_rows) ? Json(errors.mean_rows) : Json(nullptr)},
+                        {"ok", errors.ok},
+                        {"false_ok", errors.false_ok}});
+    }
+    return std::make_shared<const Json>(std::move(rows));
+}
+
 struct Validate {
     VolumeInput mirrors;
     bool quick = false;
+    std::string recordings;
     OperationOutput output;
 
     ValidationReport report;
 
     static void describe(OperationParts<Validate>& parts);
+
+    // Returns the named folder, or that of the environment; empty without recordings.
+    std::filesystem::path folder_of_recordings() const {
+        const char* variable = std::getenv("ECHOLUX_DATA");
+        const std::filesystem::path folder = !recordings.empty() ? recordings : variable != nullptr ? variable : "";
+        std::error_code problem;
+        if (!folder.empty() && std::filesystem::is_directory(folder / "real", problem)) return folder;
+        if (recordings.empty()) return {};
+        throw Error(ErrorCode::bad_setting, "holds no folder `real` with recordings", recordings,
+                    "name the folder above it");
+    }
 
     void run(Context& context) {
         if (!mirrors.is_given() && !mirrors.settings.empty()) {
@@ -68,7 +97,9 @@ struct Validate {
         job.quick = quick;
         job.mirrors.assign(mirrors.names.begin(), mirrors.names.end());
         job.settings = mirrors.settings;
+        job.recordings = folder_of_recordings();
         report = echolux::run(job, context.progress);
+        if (report.real.is_empty()) context.say("real recordings: skipped, no folder with `real` is named");
         context.write(output, markdown_of(report));
         const std::vector<const Check*> failed = report.failures();
         if (!output.file.empty()) context.say(fmt::format("{} failed", plural(failed.size(), "checks")));
@@ -82,7 +113,10 @@ struct Validate {
 
 void Validate::describe(OperationParts<Validate>& parts) {
     parts.info.summary = "Check every method against formulas, published figures and recorded mirrors";
-    parts.info.details = "docs/validation.md is the page of a complete run.";
+    parts.info.details =
+        "docs/validation.md is the page of a complete run. Layers and filters are also compared with real recordings. "
+        "Angiography, velocities, flow, registration, attenuation and volumes of layers are validated on simulated or "
+        "painted scenes only.";
     parts.info.may_write_nothing = true;
     parts
         .input({.name = "mirrors",
@@ -91,6 +125,11 @@ void Validate::describe(OperationParts<Validate>& parts) {
                 .takes_many = true,
                 .is_file = true},
                &Validate::mirrors)
+        .argument(text("recordings", &Validate::recordings, Effect::file,
+                       "also search the boundaries of the recordings in its folder `real` [the folder that "
+                       "ECHOLUX_DATA names]")
+                      .folder()
+                      .written_as("FOLDER"))
         .argument(flag("quick", &Validate::quick, Effect::file, "use fewer depths, kernels and scenes"))
         .output({.name = "output",
                  .kind = OutputKind::file,
@@ -108,7 +147,11 @@ void Validate::describe(OperationParts<Validate>& parts) {
                 [](const Validate& one) { return std::ssize(one.report.failures()); })
         .result("axial", "", "width and side lobes of each method and mirror",
                 [](const Validate& one) { return axial_cells(one.report.axial); })
-        .result("tables", "", "all checks by topic", [](const Validate& one) { return all_tables(one.report.tables); });
+        .result("tables", "", "all checks by topic", [](const Validate& one) { return all_tables(one.report.tables); })
+        .result("real", "", "errors of boundaries in real recordings, by kind",
+                [](const Validate& one) { return real_rows(one.report.real); })
+        .result("real_tables", "", "checks on real recordings",
+                [](const Validate& one) { return all_tables(one.report.real.tables); });
 }
 
 }  // namespace

@@ -44,11 +44,33 @@ struct AxialTable {
     std::vector<Row> rows;
 };
 
+// Errors of a boundary in a real recording, or means over several. Shares are of the A-scans with a known boundary.
+struct BoundaryErrors {
+    double within_3 = 0, within_5 = 0;  // share within 3 and 5 rows; missing places count as wrong
+    double mean_rows = 0;               // mean absolute error where there is a place; NaN without any
+    double ok = 0;                      // share marked ok
+    double false_ok = 0;                // of these, the share more than 8 rows off
+};
+
+// Boundaries in real recordings.
+struct RealSection {
+    struct Row {
+        std::string kind, boundary;  // boundary: empty for all of the kind
+        std::int64_t count = 0;      // boundaries
+        BoundaryErrors errors;
+    };
+    std::vector<Row> rows;
+    std::vector<CheckTable> tables;  // filters
+
+    bool is_empty() const { return rows.empty(); }
+};
+
 struct ValidationReport {
     std::string backend;  // that reconstructed everything
     bool quick = false;
     AxialTable axial;
     std::vector<CheckTable> tables;
+    RealSection real;
 
     std::vector<const Check*> failures() const;
 };
@@ -61,6 +83,7 @@ struct ValidationJob {
     bool quick = false;                          // fewer depths, kernels and scenes
     std::vector<std::filesystem::path> mirrors;  // scans of one mirror each
     std::vector<std::string> settings;           // for the mirrors: "recipe.window=hann"
+    std::filesystem::path recordings;            // folder with `real`; empty: none
 };
 
 // Runs the checks. Failed checks are in the report. Throws Error{bad_file, bad_setting, device, out_of_memory,

@@ -1,5 +1,6 @@
 """`echolux validate`: the page that it writes, its exit code, and mirrors measured in a laboratory."""
 import importlib.util
+import json
 import os
 import re
 import signal
@@ -9,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from scans import write_scan
+from scans import write_nrrd, write_scan
 from support import Finished, ProgramCase, start
 
 DATA = os.environ.get("ECHOLUX_DATA")
@@ -27,6 +28,17 @@ def checks(page):
     FAILED."""
     rows = [line.strip("| ").split(" | ") for line in page.splitlines() if re.match(r"\|.*(passed|FAILED)", line)]
     return {row[0]: row[-1].strip("* |") for row in rows}
+
+RECORDINGS = Path(DATA or "") / "real"
+
+
+def boundary_figures(rows, is_ok, known):
+    """Shares within 3 and 5 rows, mean error, share marked ok, and false ok, counted apart from the program."""
+    there = ~np.isnan(known)
+    off = np.abs(rows - known)[there]
+    sure = is_ok[there]
+    found = off[~np.isnan(off)]
+    return [np.mean(off <= 3), np.mean(off <= 5), found.mean(), sure.mean(), np.mean(off[sure] > 8) if sure.any() else 0]
 
 
 class Validate(ProgramCase):
@@ -117,3 +129,36 @@ class ValidateRealMirrors(ProgramCase):
         self.assertEqual(set(found.values()), {"passed"})
         self.assertIn("mirror1 and mirror2 (γ 0.86), false image of mirror1 at -48, 20 iterations", found)
         self.assertIn("mirror1 and mirror2 (γ 0.86), false image of mirror2 at 125, 20 iterations", found)
+
+
+@unittest.skipUnless(DATA and RECORDINGS.exists(), "ECHOLUX_DATA does not name the folder with real/")
+class ValidateRecordings(ProgramCase):
+    def figures_of_line_scans(self, surface, line):
+        """Means over the line scans of one surface, from the table of `segment`."""
+        figures = []
+        for path in sorted((RECORDINGS / "spectralis").glob("*.npz")):
+            data = np.load(path)
+            depth, across = (float(data[f"scale_{axis}_mm"]) for axis in "zx")
+            write_nrrd(self.folder / "eye.nrrd", data["image"].astype("f4").T[None], (across, depth, 0.01), unit="", quantity="")
+            self.succeed("segment", "eye.nrrd", "-o", "eye.csv", "--overwrite", "--preset", "retina")
+            table = [row.split(",") for row in (self.folder / "eye.csv").read_text().splitlines() if f",{surface}," in row]
+            rows = np.array([float(row[3]) / 1000 / depth if row[3] else np.nan for row in table])
+            known = data["lines"][list(data["line_names"]).index(line)]
+            figures.append(boundary_figures(rows, np.array([row[5] == "ok" for row in table]), known))
+        return np.mean(figures, axis=0)
+
+    def test_slow_figures_are_those_of_segment(self):
+        finished = self.succeed("validate", "--quick", "--backend", "cpu", "--recordings", DATA, "-o", "page.md", "--json")
+        rows = {(row["kind"], row["boundary"]): row for row in json.loads(finished.out)["real"]}
+        self.assertEqual({kind for kind, _ in rows}, {"cirrus", "skin", "spectralis"})
+        for surface, line in (("ILM", "ILM"), ("RPE-bottom", "BM")):
+            row = rows["spectralis", surface]
+            found = [row[key] for key in ("within_3", "within_5", "mean_rows", "ok", "false_ok")]
+            np.testing.assert_allclose(found, self.figures_of_line_scans(surface, line), atol=2e-3)
+        page = (self.folder / "page.md").read_text()
+        self.assertIn("## Real recordings", page)
+        self.assertIn("| spectralis | RPE-bottom | 4 |", page)
+        self.assertIn("Not validated on real data", page)
+
+    def test_folder_without_recordings_is_refused(self):
+        self.refuse("validate", "--quick", "--recordings", self.folder, names=["holds no folder `real`"])
