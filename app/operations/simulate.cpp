@@ -8,6 +8,7 @@
 #include "app/operations/operation.h"
 #include "engine/offline/reconstruction.h"
 #include "engine/scan/scan.h"
+#include "engine/simulate/device_picture.h"
 #include "engine/simulate/truth.h"
 
 namespace echolux {
@@ -21,20 +22,32 @@ Volume velocities_of(const std::filesystem::path& scan_toml) {
     return true_flow(read_truth(scan_toml.parent_path() / "truth"), reconstruction.grid({}));
 }
 
+// Returns the first volume as a device stores it, the mean of its b_repeats.
+Volume picture_of(const std::filesystem::path& scan_toml, const DevicePicture& device, Progress& progress) {
+    Scan scan = open_scan(scan_toml);
+    scan.recipe.quantity = Quantity::intensity;
+    if (scan.geometry.a_repeats * scan.geometry.b_repeats > 1) scan.recipe.average = Average::power;
+    return device_picture(Reconstruction(std::move(scan)).run({}, progress), device);
+}
+
 struct Simulate {
     Simulation simulation;
-    OperationOutput output, velocity;
+    DeviceCode code = DevicePicture().code;
+    double cut = DevicePicture().cut, range_db = DevicePicture().range_db;
+    OperationOutput output, velocity, picture;
 
     static void describe(OperationParts<Simulate>& parts);
 
     void run(Context& context) {
         std::vector<Output> outputs = outputs_of_simulation(output.file);
-        outputs.push_back({velocity.file, is_own_volume});
+        for (const OperationOutput* volume : {&velocity, &picture}) outputs.push_back({volume->file, is_own_volume});
         check_outputs(outputs, {simulation.motion_file}, context.overwrites);
         context.write(output, ".toml", [&](const std::filesystem::path& scan_toml) {
             simulate(simulation, scan_toml, context.progress);
         });
         if (velocity.is_wanted()) context.write(velocity, velocities_of(output.file));
+        if (picture.is_wanted())
+            context.write(picture, picture_of(output.file, {code, cut, range_db}, context.progress));
     }
 };
 
@@ -42,7 +55,7 @@ struct Simulate {
 Field<Simulate> scene_argument() {
     const Field<Simulation>& scene = *std::ranges::find(echolux::describe<Simulation>(), "scene", &FieldText::name);
     Field<Simulate> field{scene, {}, {}, {}};
-    field.help = "vessel, retina, layers, capillary, mirror, or a scene of your own";
+    field.help = "a scene of the list (docs/simulator.md) or of your own";
     field.get = [get = scene.get](const Simulate& one) { return get(one.simulation); };
     field.set = [set = scene.set](Simulate& one, const Value& value) { set(one.simulation, value); };
     return field;
@@ -68,6 +81,16 @@ void Simulate::describe(OperationParts<Simulate>& parts) {
         .output({.name = "velocity",
                  .help = "also write the true axial velocity, in mm/s, on the voxels of the scan's flow"},
                 &Simulate::velocity)
+        .output({.name = "picture",
+                 .help = "also write the first volume as a clinical device stores it: mean of `b_repeats`, noise "
+                         "subtracted, background cut, brightness compressed"},
+                &Simulate::picture)
+        .argument(choice("code", &Simulate::code, {"linear", "fourth-root", "log"}, Effect::file,
+                         "brightness of `picture`: reflectivity, its fourth root, or its logarithm in 8 bits"))
+        .argument(number("cut", &Simulate::cut, 0, 1000, "", Effect::file,
+                         "`picture`: darker voxels become 0, as a multiple of the noise floor; 0: no cut"))
+        .argument(number("range_db", &Simulate::range_db, 1, 200, "dB", Effect::file,
+                         "`picture` with code = log: range of the 255 codes"))
         .section("simulation", "Simulation", &Simulate::simulation);
 }
 

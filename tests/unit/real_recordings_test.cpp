@@ -121,12 +121,13 @@ TEST_F(RealRecordings, ReadEyesWithNamesOfPresets) {
 
 TEST_F(RealRecordings, CountErrorsOfBoundary) {
     constexpr float none = std::numeric_limits<float>::quiet_NaN();
-    const KnownBoundary known{"ILM", {10, 10, 10, 10, 10, NAN}};
-    const BoundaryErrors errors = errors_of({10, 13, 15, 30, none, 10}, {true, true, false, true, false, true}, known);
-    EXPECT_DOUBLE_EQ(errors.within_3, 2.0 / 5);
-    EXPECT_DOUBLE_EQ(errors.within_5, 3.0 / 5);
-    EXPECT_DOUBLE_EQ(errors.mean_rows, (0 + 3 + 5 + 20) / 4.0);
-    EXPECT_DOUBLE_EQ(errors.ok, 3.0 / 5);
+    const KnownBoundary known{"ILM", {10, 10, 10, 10, 10, 10, NAN}};
+    const BoundaryErrors errors =
+        errors_of({10, 13, 15, 30, none, 40, 10}, {true, true, false, true, false, false, true}, known);
+    EXPECT_DOUBLE_EQ(errors.within_3, 2.0 / 6);
+    EXPECT_DOUBLE_EQ(errors.within_5, 3.0 / 6);
+    EXPECT_DOUBLE_EQ(errors.mean_rows, (0 + 3 + 5 + 20 + 30) / 5.0);
+    EXPECT_DOUBLE_EQ(errors.ok, 3.0 / 6);
     EXPECT_DOUBLE_EQ(errors.false_ok, 1.0 / 3);
     EXPECT_TRUE(std::isnan(errors_of({none}, {false}, {"ILM", {3}}).mean_rows));
 }
