@@ -38,7 +38,7 @@ double scalar(NpzFile& file, const std::string& name, double lacking, double unk
     return std::isfinite(value) ? value : unknown;
 }
 
-// Converts codes to intensity. 8 bits hold 50 dB; 16 bits hold the range of `clim_dB`, 0 is no data.
+// Converts codes to intensity. 8 bits hold 50 dB; 16 bits hold the range of `clim_dB`, 0 means no data.
 std::vector<double> intensity_of(NpzFile& file, StoredPicture picture) {
     std::vector<double> values = file.array("image").numbers;
     if (picture == StoredPicture::linear) return values;
