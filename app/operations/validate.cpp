@@ -16,7 +16,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // First lines of markdown_of().
-constexpr const char* page_heading = "# Validation\n\nWritten by the validation of Echolux ";
+constexpr const char* page_heading = "# Validation\n\nWritten by the ";
 
 Json json_of(const Check& check) {
     const auto number = [](double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); };

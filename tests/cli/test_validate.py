@@ -148,6 +148,8 @@ class ValidateRecordings(ProgramCase):
         return np.mean(figures, axis=0)
 
     def test_slow_figures_are_those_of_segment(self):
+        # An earlier page is replaced without --overwrite.
+        (self.folder / "page.md").write_text("# Validation\n\nWritten by the validation of Echolux, version 0.0.1, on cpu: 1 checks")
         finished = self.succeed("validate", "--quick", "--backend", "cpu", "--recordings", DATA, "-o", "page.md", "--json")
         rows = {(row["kind"], row["boundary"]): row for row in json.loads(finished.out)["real"]}
         self.assertEqual({kind for kind, _ in rows}, {"cirrus", "skin", "spectralis"})
