@@ -131,7 +131,7 @@ class Simulation:
 
 
 def simulate(scene: str = "vessel", **settings: object) -> Simulation:
-    """Creates a scene in front of the simulated instrument: "mirror", "layers", "vessel", "capillary", "retina", or a
+    """Creates a scene in front of the simulated instrument: "vessel", "retina", "eye-macula" and others of docs/simulator.md, or a
     user-defined one.
 
         sim = ox.simulate("vessel", samples=1024, a_scans=64, b_scans=32)
