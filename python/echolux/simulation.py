@@ -131,8 +131,8 @@ class Simulation:
 
 
 def simulate(scene: str = "vessel", **settings: object) -> Simulation:
-    """Creates a scene in front of the simulated instrument: "vessel", "retina", "eye-macula" and others of docs/simulator.md, or a
-    user-defined one.
+    """Creates a scene in front of the simulated instrument: "vessel", "retina", "eye-macula" and others of
+    docs/simulator.md, or a user-defined one.
 
         sim = ox.simulate("vessel", samples=1024, a_scans=64, b_scans=32)
         spectra, labels = sim.spectra(), sim.truth.labels

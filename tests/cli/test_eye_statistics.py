@@ -12,7 +12,7 @@ from support import ProgramCase, read_volume
 RECORDINGS = Path(os.environ.get("ECHOLUX_DATA", "")) / "real" / "spectralis"
 PARTS = np.linspace(-0.1, 1.2, 14)  # depth from the inner limiting membrane (0) to Bruch's membrane (1)
 LOOKS = 16
-A_SCANS = 96
+A_SCANS = 48
 
 
 def in_db(power):
