@@ -20,6 +20,7 @@
 #include "engine/angiography/flow_maps.h"
 #include "engine/build.h"
 #include "engine/io/file_name.h"
+#include "engine/layers/catheter_frame.h"
 #include "engine/layers/find_surfaces.h"
 #include "engine/layers/layers.h"
 #include "engine/scan/settings.h"
@@ -87,7 +88,12 @@ struct Segment {
     }
 
     std::shared_ptr<const Volume> opened(Context& context) const {
-        if (tail_gap_um == 0) return context.volume(input);
+        if (tail_gap_um == 0) {
+            const std::shared_ptr<const Volume> volume = context.volume(input);
+            if (layers.method != SearchMethod::lumen || !is_cartesian_frame(*volume)) return volume;
+            context.say("the frames are pictures of a disc; A-scans are degrees around its centre");
+            return std::make_shared<const Volume>(polar_frame(*volume));
+        }
         Volume volume = context.volume_to_change(input);
         remove_tails(volume, tail_gap_um);
         return std::make_shared<const Volume>(std::move(volume));

@@ -91,7 +91,35 @@ void advance(std::vector<float>& sums, std::vector<float>& moved, const float* c
     for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = costs[i] + moved[i] - least;
 }
 
+template <class Take>
+std::vector<float> running(const float* line, std::int64_t count, std::int64_t reach, const Take& take) {
+    std::vector<float> out(line, line + count);
+    for (std::int64_t d = 1; d <= reach; ++d) {
+        for (std::int64_t i = 0; i < count; ++i) {
+            const float before = line[std::max<std::int64_t>(i - d, 0)], after = line[std::min(i + d, count - 1)];
+            out[index(i)] = take(out[index(i)], take(before, after));
+        }
+    }
+    return out;
+}
+
 }  // namespace
+
+std::vector<float> running_min(const float* line, std::int64_t count, std::int64_t reach) {
+    return running(line, count, reach, [](float a, float b) { return std::min(a, b); });
+}
+
+std::vector<float> running_max(const float* line, std::int64_t count, std::int64_t reach) {
+    return running(line, count, reach, [](float a, float b) { return std::max(a, b); });
+}
+
+void open_along_depth(BScanPicture& picture, std::int64_t rows) {
+    for (std::int64_t a = 0; a < picture.a_scans; ++a) {
+        const std::vector<float> eroded = running_min(picture.line(a), picture.depth, rows / 2);
+        const std::vector<float> opened = running_max(eroded.data(), picture.depth, rows / 2);
+        std::ranges::copy(opened, picture.line(a));
+    }
+}
 
 void smooth_picture(BScanPicture& picture, double sigma_depth, double sigma_a) {
     smooth_map(picture.values, {picture.depth, picture.a_scans}, sigma_depth, sigma_a);

@@ -32,6 +32,14 @@ struct BScanPicture {
 // Applies a Gaussian mean along depth and along A-scans. A sigma of 0 skips an axis.
 void smooth_picture(BScanPicture& picture, double sigma_depth, double sigma_a);
 
+// Running min and max along a line, over 2 `reach` + 1 values.
+std::vector<float> running_min(const float* line, std::int64_t count, std::int64_t reach);
+std::vector<float> running_max(const float* line, std::int64_t count, std::int64_t reach);
+
+// Removes bright lines of at most `rows` rows by a grey opening along depth (J. Serra, Image Analysis and Mathematical
+// Morphology, 1982).
+void open_along_depth(BScanPicture& picture, std::int64_t rows);
+
 // Means of rows from prefix sums.
 class RowMeans {
   public:

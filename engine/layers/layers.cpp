@@ -72,8 +72,8 @@ const std::vector<Field<LayerRecipe>>& describe<LayerRecipe>() {
                 "table")
             .only_while("layers.method", {"auto", "retina"}),
         number("foot", &R::foot, 0.1, 100, "nepers", effect,
-               "surface, lumen: threshold of the tissue edge above the noise; large values: 0.45 of the tissue level")
-            .only_while("layers.method", {"auto", "surface", "lumen"}),
+               "surface: threshold of the tissue edge above the noise; large values: 0.45 of the tissue level")
+            .only_while("layers.method", {"auto", "surface"}),
     };
     return fields.list();
 }

@@ -48,7 +48,7 @@ struct LayerRecipe {
     std::vector<double> usual_um{0};     // retina: usual distance from the boundary above
     std::vector<double> usual_sd_um{0};  // retina: and its standard deviation
     std::vector<double> contrast{0};     // retina: difference of ln(brightness) from which a place is ok
-    double foot = 1;                     // surface, lumen: nepers above the noise where the edge begins
+    double foot = 1;                     // surface: nepers above the noise where the edge begins
 };
 
 // A boundary with distances in rows of the volume.

@@ -153,7 +153,7 @@ class BScanSearch {
                                      grid_.spacing_um[1],
                                      looks_};
         if (method_ == SearchMethod::surface) return {find_tissue_surface(b_scan, tissue_)};
-        if (method_ == SearchMethod::lumen) return {find_lumen(b_scan, tissue_)};
+        if (method_ == SearchMethod::lumen) return {find_lumen(b_scan)};
         RetinaResult retina = find_retina(b_scan, model_);
         std::vector<ConfidentCourse> courses;
         for (const std::string& name : names_)

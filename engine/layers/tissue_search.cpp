@@ -31,31 +31,6 @@ float limited(float value) {
     return std::clamp(value, -1.0f, 1.0f);
 }
 
-// Running min or max along an A-scan of 2 `reach` + 1 rows.
-template <class Take>
-std::vector<float> running(const float* line, std::int64_t count, std::int64_t reach, const Take& take) {
-    std::vector<float> out(line, line + count);
-    for (std::int64_t d = 1; d <= reach; ++d) {
-        for (std::int64_t i = 0; i < count; ++i) {
-            const float before = line[std::max<std::int64_t>(i - d, 0)], after = line[std::min(i + d, count - 1)];
-            out[index(i)] = take(out[index(i)], take(before, after));
-        }
-    }
-    return out;
-}
-
-constexpr auto less_of = [](float a, float b) { return std::min(a, b); };
-constexpr auto more_of = [](float a, float b) { return std::max(a, b); };
-
-// Removes bright lines of at most `rows` rows.
-void open_along_depth(BScanPicture& picture, std::int64_t rows) {
-    for (std::int64_t a = 0; a < picture.a_scans; ++a) {
-        const std::vector<float> eroded = running(picture.line(a), picture.depth, rows / 2, less_of);
-        const std::vector<float> opened = running(eroded.data(), picture.depth, rows / 2, more_of);
-        std::ranges::copy(opened, picture.line(a));
-    }
-}
-
 // A search of the surface with its intermediate results.
 class SurfaceSearcher {
   public:
@@ -201,8 +176,8 @@ class SurfaceSearcher {
         contrast = averaged(contrast);
         const Course score = averaged(score_), gap = averaged(gap_);
         const auto count = std::ssize(edges_);
-        const std::vector<float> low = running(edges_.data(), count, steep_reach, less_of),
-                                 high = running(edges_.data(), count, steep_reach, more_of);
+        const std::vector<float> low = running_min(edges_.data(), count, steep_reach),
+                                 high = running_max(edges_.data(), count, steep_reach);
         Course confidence(contrast.size());
         for (std::size_t a = 0; a < contrast.size(); ++a) {
             const float least = std::min({steep / std::max(high[a] - low[a], 1e-3f), score[a] / sure_score,
@@ -218,151 +193,10 @@ class SurfaceSearcher {
     Course has_data_, level_, coarse_, gap_, score_, edges_;
 };
 
-// ---- lumen
-
-// A frame with a quarter turn repeated at both ends. Rows of the catheter become dark.
-class PaddedFrame {
-  public:
-    explicit PaddedFrame(const BScanBrightness& frame) : pad_(frame.linear.a_scans / 4), turn_(frame.linear.a_scans) {
-        const BScanPicture& in = frame.linear;
-        padded_ = {{in.depth, turn_ + 2 * pad_, {}}, {}, frame.floor, frame.top, frame.row_um, frame.a_scan_um};
-        for (std::int64_t a = -pad_; a < turn_ + pad_; ++a) {
-            const std::int64_t from = (a + turn_) % turn_;
-            padded_.linear.values.insert(padded_.linear.values.end(), in.line(from), in.line(from) + in.depth);
-            const auto known = frame.known.begin() + from * in.depth;
-            padded_.known.insert(padded_.known.end(), known, known + in.depth);
-        }
-        darken_catheter(in);
-    }
-
-    const BScanBrightness& frame() const { return padded_; }
-    std::int64_t turn() const { return turn_; }
-    std::int64_t pad() const { return pad_; }
-
-  private:
-    // Rows of the inner quarter that are bright in 70 % of the angles belong to the catheter.
-    void darken_catheter(const BScanPicture& in) {
-        BScanPicture l = in;
-        const auto least = static_cast<float>(std::max(1e-3 * padded_.floor, 1e-30));
-        for (float& value : l.values) value = std::log(std::max(value, least));
-        const float dark = percentile_of(l.values, 0.05), bright = percentile_of(l.values, 0.9);
-        smooth_picture(l, 0, 3);
-        std::int64_t first = 0;
-        for (std::int64_t z = 0; z < in.depth / 4; ++z) {
-            std::vector<float> ring;
-            for (std::int64_t a = 0; a < turn_; ++a) ring.push_back(l.line(a)[z]);
-            if (percentile_of(std::move(ring), 0.3) > dark + 0.2f * (bright - dark)) first = z + 3;
-        }
-        for (std::int64_t a = 0; a < padded_.linear.a_scans; ++a) {
-            std::fill_n(padded_.linear.line(a), first, std::exp(dark));
-            std::fill_n(padded_.known.begin() + a * in.depth, first, std::uint8_t{1});
-        }
-    }
-
-    std::int64_t pad_, turn_;
-    BScanBrightness padded_;
-};
-
-// Grows (or shrinks, for `is_set` = 0) the marked A-scans.
-void spread_marks(std::vector<std::uint8_t>& marks, std::int64_t reach, std::uint8_t is_set) {
-    const std::vector<std::uint8_t> before = marks;
-    const auto count = std::ssize(marks);
-    for (std::int64_t a = 0; a < count; ++a) {
-        for (std::int64_t d = std::max<std::int64_t>(0, a - reach); d <= std::min(count - 1, a + reach); ++d) {
-            if (before[index(d)] == is_set) marks[index(a)] = is_set;
-        }
-    }
-}
-
-// A-scans behind a guide wire: dark again from 36 to 84 rows below its face.
-std::vector<std::uint8_t> shadows(const SurfaceSearcher& search, const Course& rows, std::int64_t turn) {
-    BScanPicture relative = search.u();
-    for (std::int64_t a = 0; a < relative.a_scans; ++a) {
-        for (std::int64_t z = 0; z < relative.depth; ++z)
-            relative.line(a)[z] = limited(relative.line(a)[z] / search.level()[index(a)] - 1);
-    }
-    constexpr float begin = 36, end = 84, dark = -0.4f;
-    constexpr std::int64_t least_turn = 100;  // A-scans; fewer do not resolve a wire
-    Course behind = RowMeans(relative).around(rows, begin, end);
-    for (float& value : behind) value = std::isfinite(value) ? value : -1;
-    behind = smooth_course(behind, 2);
-    std::vector<std::uint8_t> marks(behind.size());
-    if (turn < least_turn) return marks;
-    std::ranges::transform(behind, marks.begin(), [](float value) { return value < dark ? 1 : 0; });
-    spread_marks(marks, 6, 1);
-    spread_marks(marks, 6, 0);
-    spread_marks(marks, 12, 1);
-    return marks;
-}
-
-// Distance from the half level to the upper shoulder in the mean profile across the edge, in rows.
-float shoulder_shift(const BScanPicture& u, const Course& rows, const std::vector<std::uint8_t>& marks) {
-    constexpr int first = -14, count = 36, plateau = 24, dark_count = 5;
-    std::array<double, count> profile{};
-    for (std::int64_t a = 0; a < u.a_scans; ++a) {
-        if (marks[index(a)] != 0) continue;
-        for (int i = 0; i < count; ++i) {
-            const float z =
-                std::clamp(rows[index(a)] + static_cast<float>(first + i), 0.0f, static_cast<float>(u.depth - 1));
-            const auto row = std::min(static_cast<std::int64_t>(z), u.depth - 2);
-            const float share = z - static_cast<float>(row);
-            profile[index(i)] += static_cast<double>(u.line(a)[row] * (1 - share) + u.line(a)[row + 1] * share);
-        }
-    }
-    const auto mean = [&](int begin, int end) {
-        return std::accumulate(profile.begin() + begin, profile.begin() + end, 0.0) / (end - begin);
-    };
-    const double level = mean(0, dark_count) + 0.9 * (mean(plateau, count) - mean(0, dark_count));
-    const auto above = std::ranges::find_if(profile, [&](double value) { return value > level; });
-    const auto k = index(std::clamp<std::ptrdiff_t>(above - profile.begin(), 1, count - 1));
-    const double rise = profile[k] - profile[k - 1];
-    const double part = rise > 0 ? std::clamp((level - profile[k - 1]) / rise, 0.0, 1.0) : 0;
-    return static_cast<float>(first + static_cast<double>(k) - 1 + part);
-}
-
-// Moves a course outwards along its normal in the plane of the frame.
-Course moved_out(const Course& rows, float shift, std::int64_t turn) {
-    const Course smooth = smooth_course(rows, 4);
-    const float angle = 2 * std::numbers::pi_v<float> / static_cast<float>(turn);
-    Course out(rows.size());
-    for (std::size_t a = 0; a < out.size(); ++a) {
-        const std::size_t before = a > 0 ? a - 1 : a, after = a + 1 < out.size() ? a + 1 : a;
-        const float per_a_scan =
-            (smooth[after] - smooth[before]) / static_cast<float>(std::max<std::size_t>(1, after - before));
-        const float slope = per_a_scan / angle / std::max(rows[a], 20.0f);
-        out[a] = rows[a] + shift * std::sqrt(1 + std::min(slope * slope, 4.0f));
-    }
-    return out;
-}
-
 }  // namespace
 
 ConfidentCourse find_tissue_surface(const BScanBrightness& b_scan, const TissueModel& model) {
     return SurfaceSearcher(b_scan, model).found();
-}
-
-ConfidentCourse find_lumen(const BScanBrightness& frame, const TissueModel& model) {
-    const PaddedFrame padded(frame);
-    const SurfaceSearcher search(padded.frame(), model);
-    ConfidentCourse found = search.found();
-    const std::vector<std::uint8_t> marks = shadows(search, found.rows, padded.turn());
-    Course is_clear(marks.size());
-    std::ranges::transform(marks, is_clear.begin(), [](std::uint8_t mark) { return mark != 0 ? 0.0f : 1.0f; });
-    const Course bridged_rows = bridged(found.rows, is_clear);
-    found.rows = moved_out(bridged_rows, shoulder_shift(search.u(), bridged_rows, marks), padded.turn());
-    for (std::size_t a = 0; a < marks.size(); ++a) {
-        if (marks[a] == 0) continue;
-        found.confidence[a] = 0;
-        if (found.reasons[a] == Reason::ok) found.reasons[a] = Reason::ambiguous;
-    }
-    const auto keep = [&](auto& all) {
-        all.erase(all.begin() + padded.turn() + padded.pad(), all.end());
-        all.erase(all.begin(), all.begin() + padded.pad());
-    };
-    keep(found.rows);
-    keep(found.confidence);
-    keep(found.reasons);
-    return found;
 }
 
 }  // namespace echolux

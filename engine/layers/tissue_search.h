@@ -19,8 +19,8 @@ struct TissueModel {
 
 ConfidentCourse find_tissue_surface(const BScanBrightness& b_scan, const TissueModel& model);
 
-// Lumen of a frame of a catheter: A-scans are angles over a full turn, row 0 is the centre. A-scans in the shadow of a
-// guide wire are ambiguous and bridged. Readers outline the upper shoulder of the blurred edge (90 % of the rise).
-ConfidentCourse find_lumen(const BScanBrightness& frame, const TissueModel& model);
+// Lumen of a frame of a catheter: A-scans are angles over a full turn, row 0 is the centre. Angles without a wall in
+// view have the reason no_signal.
+ConfidentCourse find_lumen(const BScanBrightness& frame);
 
 }  // namespace echolux
