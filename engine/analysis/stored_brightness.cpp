@@ -22,8 +22,7 @@ constexpr std::int64_t most_b_scans = 16;  // evenly spaced, for the statistics
 constexpr std::int64_t cut_rows = 32;      // min run of equal values that a device has cut
 constexpr double dead_share = 0.9;         // of the rows of an A-scan that are 0
 constexpr double single_look_sd = 1.283;
-constexpr double code_range_db = 45;   // of all codes of a logarithmic picture of 8 or 16 bits: 40 to 50 is usual
-constexpr double log_picture_db = 40;  // from the 1st to the 99.9th percentile, where the range of codes is unknown
+constexpr double code_range_db = 45;  // of all codes of a logarithmic picture of 8 or 16 bits: 40 to 50 is usual
 
 // Looks, standard deviation of the logarithm, and negative skewness. Patches of 64 pixels show only 0.7 times this
 // skewness, so that the looks are rather taken as too many and pictures are rather left as they are.

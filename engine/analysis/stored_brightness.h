@@ -15,6 +15,9 @@
 
 namespace echolux {
 
+// Range of a logarithmic picture of unknown limits, from its 1st to its 99.9th percentile.
+inline constexpr double log_picture_db = 40;
+
 // Quantity of the voxels. log: the logarithm of the intensity at an unknown scale; fourth_root: (power)^(1/4).
 enum class StoredAs { automatic, db, intensity, amplitude, fourth_root, log };
 

@@ -207,29 +207,20 @@ Brightness converted(const Volume& volume, const std::vector<std::int64_t>& b_sc
         {plan.stored_as, grid.type == VoxelType::u8 && grid.quantity.empty(), plan.exponent, plan.db_per_value});
 }
 
-// Returns the standard deviation of ln(value) between neighbouring A-scans, per value.
-double lateral_sd(const Volume& volume) {
-    const std::int64_t depth = volume.grid.depth;
+// Returns the range of ln(value) of the middle B-scan, from the 1st to the 99.9th percentile.
+double log_range(const Volume& volume) {
     std::vector<float> values;
     append_b_scan(volume, volume.grid.b_scans / 2, values);
-    double sum = 0, square = 0, count = 0;
-    for (std::size_t i = index(depth); i < values.size(); ++i) {
-        const double a = static_cast<double>(values[i]), b = static_cast<double>(values[i - index(depth)]);
-        if (!(a > 0 && b > 0)) continue;
-        const double step = std::log(a / b);
-        sum += step;
-        square += step * step;
-        ++count;
-    }
-    const double mean = sum / std::max(count, 1.0);
-    return std::sqrt(std::max(square / std::max(count, 1.0) - mean * mean, 0.0) / 2);
+    std::erase_if(values, [](float value) { return !(value > 0 && std::isfinite(value)); });
+    for (float& value : values) value = std::log(value);
+    return static_cast<double>(percentile_of(values, 0.999) - percentile_of(values, 0.01));
 }
 
 // OCT pictures span less than 120 dB. Beyond that, the limits of a logarithmic picture were wrong, perhaps reversed.
-// Fits the scale to speckle and keeps the direction with the surer surface.
+// Scales it to the usual range of a logarithmic picture and keeps the direction with the surer surface.
 void find_direction(const Volume& volume, const LayerRecipe& recipe, SearchPlan& plan) {
-    constexpr double single_look_sd = 1.283;
-    const double scale = single_look_sd / std::max(lateral_sd(volume), single_look_sd);
+    constexpr double nepers_per_db = 0.230258509299;
+    const double scale = log_picture_db * nepers_per_db / std::max(log_range(volume), 1e-3);
     const BScanSearch search(volume, recipe, SearchMethod::surface, plan.looks);
     std::array<float, 2> sureness{};
     plan.stored_as = StoredAs::intensity;

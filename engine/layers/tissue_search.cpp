@@ -16,7 +16,8 @@ namespace {
 constexpr float tissue_level = 0.45f;  // of the tissue's level: dark ends here
 constexpr float strength = 10;         // nats of perfect evidence
 constexpr float least_known = 0.3f;    // share of an A-scan's rows
-constexpr std::int64_t fine_rows = 6, fine_reach = 8, top_rows = 3;
+constexpr std::int64_t fine_rows = 6, fine_reach = 8;
+constexpr float top_rows = 3;
 constexpr float far_off = 1e5f;
 // Steps of up to 8 rows between A-scans.
 constexpr std::array<float, 9> steps{0, .7f, 1.4f, 2.1f, 2.8f, 3.5f, 4.2f, 4.9f, 5.6f};
@@ -34,50 +35,52 @@ float limited(float value) {
 // A search of the surface with its intermediate results.
 class SurfaceSearcher {
   public:
-    SurfaceSearcher(const BScanBrightness& b_scan, const TissueModel& model) : in_(b_scan), model_(model) {
+    SurfaceSearcher(const BScanBrightness& b_scan, const TissueModel& model)
+        : in_(b_scan), model_(model), above_(model.deep) {
         compress();
         find_levels();
         find_coarse();
         find_foot();
     }
 
-    const BScanPicture& u() const { return u_; }
-    const Course& level() const { return level_; }
-
     ConfidentCourse found() const {
         ConfidentCourse found{smooth_course(edges_, 1), confidence(), {}};
         for (std::size_t a = 0; a < edges_.size(); ++a) {
-            found.rows[a] -= 0.5f;
+            found.rows[a] -= static_cast<float>(above_) + 0.5f;
             if (has_data_[a] == 0) found.confidence[a] = 0;
-            found.reasons.push_back(reason_of(a, found.confidence[a]));
+            found.reasons.push_back(reason_of(a, found.rows[a], found.confidence[a]));
         }
         return found;
     }
 
   private:
-    Reason reason_of(std::size_t a, float confidence) const {
+    Reason reason_of(std::size_t a, float row, float confidence) const {
         if (has_data_[a] == 0) return Reason::no_signal;
+        // Tissue that fills the picture up to its first row has no surface, unless a device cut the rows above.
+        const bool is_cut = in_.known[a * index(u_.depth - above_)] == 0;
+        if (row < (is_cut ? 0 : top_rows)) return Reason::out_of_range;
         if (confidence < least_confidence) return Reason::weak_match;
         return confidence >= 1 ? Reason::ok : Reason::ambiguous;
     }
 
     std::int64_t edges() const { return u_.depth + 1; }
 
-    // A-scans without data contribute nothing to their neighbours.
+    // A-scans without data contribute nothing to their neighbours. Rows above the picture are dark, so that surfaces
+    // near its upper end have an upper side.
     void compress() {
+        const BScanPicture& in = in_.linear;
         const double floor = std::max({in_.floor, 1e-3 * in_.top, 1e-30});
         const auto per_floor = static_cast<float>(1 / floor);
-        u_ = in_.linear;
+        u_ = {in.depth + above_, in.a_scans, std::vector<float>(index((in.depth + above_) * in.a_scans))};
         has_data_.resize(index(u_.a_scans));
         for (std::int64_t a = 0; a < u_.a_scans; ++a) {
-            const std::uint8_t* known = in_.known.data() + a * u_.depth;
-            const auto count = std::accumulate(known, known + u_.depth, std::int64_t{0});
-            const bool has_data = static_cast<float>(count) > least_known * static_cast<float>(u_.depth);
+            const std::uint8_t* known = in_.known.data() + a * in.depth;
+            const auto count = std::accumulate(known, known + in.depth, std::int64_t{0});
+            const bool has_data = static_cast<float>(count) > least_known * static_cast<float>(in.depth);
             has_data_[index(a)] = has_data ? 1 : 0;
-            float* line = u_.line(a);
-            for (std::int64_t z = 0; z < u_.depth; ++z)
-                line[z] =
-                    has_data && known[z] != 0 ? std::log(line[z] * per_floor + 1) - std::numbers::ln2_v<float> : 0;
+            float* line = u_.line(a) + above_;
+            for (std::int64_t z = 0; has_data && z < in.depth; ++z)
+                if (known[z] != 0) line[z] = std::log(in.line(a)[z] * per_floor + 1) - std::numbers::ln2_v<float>;
         }
         constexpr double sigma = 2;  // A-scans
         smooth_picture(u_, 0, sigma);
@@ -127,7 +130,7 @@ class SurfaceSearcher {
             for (std::int64_t z = 0; z < edges(); ++z) {
                 const float score = (step(means, a, z, model_.deep) + step(means, a, z, fine_rows) / 2) / 3;
                 scores.push_back(score);
-                const bool is_at_end = z < top_rows || z >= u_.depth - model_.deep / 2;
+                const bool is_at_end = z < above_ + std::lround(top_rows) || z >= u_.depth - model_.deep / 2;
                 costs.push_back(-3 * strength * score * has_data_[index(a)] + (is_at_end ? 6 * strength : 0));
             }
         }
@@ -189,6 +192,7 @@ class SurfaceSearcher {
 
     const BScanBrightness& in_;
     const TissueModel& model_;
+    const std::int64_t above_;  // rows above the picture
     BScanPicture u_, opened_;
     Course has_data_, level_, coarse_, gap_, score_, edges_;
 };

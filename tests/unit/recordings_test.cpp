@@ -244,6 +244,37 @@ TEST(TissueSurfaceSearch, DoubtsVolumeWithoutSurface) {
     EXPECT_EQ(share_of(found_in(skin, recipe_of("surface")), Reason::ok), 0);
 }
 
+TEST(TissueSurfaceSearch, FindsSurfaceBelowCutRows) {
+    Painted skin = painted_skin(5.5f, 0);
+    skin.speckle(8, 16);
+    const Surface filled = found_in(skin, recipe_of("surface")).all[0];
+    EXPECT_LT(judged(filled, [](std::int64_t) { return 5.5f; }).mean, 2);
+    EXPECT_GT(std::ranges::count(filled.reasons, Reason::ok), 180);
+    // A device cut the rows above the tissue.
+    skin = painted_skin(1.5f, 0);
+    skin.speckle(8, 16);
+    for (std::int64_t a = 0; a < skin.a_scans; ++a)
+        std::fill_n(skin.values.begin() + a * skin.depth, 2, std::numeric_limits<float>::quiet_NaN());
+    const Surface cut = found_in(skin, recipe_of("surface")).all[0];
+    EXPECT_LT(judged(cut, [](std::int64_t) { return 1.5f; }).mean, 2);
+    EXPECT_GT(std::ranges::count(cut.reasons, Reason::ok), 180);
+}
+
+// The tissue is 14 dB dimmer at the right.
+TEST(TissueSurfaceSearch, FindsReversedLimitsOfAveragedPicture) {
+    Painted skin = painted_skin(120.5f, 0);
+    for (std::int64_t a = 0; a < skin.a_scans; ++a) {
+        for (std::int64_t z = 121; z < skin.depth; ++z)
+            skin.at(a, z) = 0.003f + skin.at(a, z) * std::exp(-static_cast<float>(a) / 60);
+    }
+    skin.speckle(60, 17);
+    for (float& value : skin.values) value = std::pow(value, -6.0f);
+    const Surfaces surfaces = found_in(skin, recipe_of("surface"), "");
+    EXPECT_LT(surfaces.stored.exponent, 0) << surfaces.stored.why;
+    EXPECT_LT(judged(surfaces.all[0], [](std::int64_t) { return 120.5f; }).mean, 4);
+    EXPECT_GT(std::ranges::count(surfaces.all[0].reasons, Reason::ok), 180);
+}
+
 TEST(TissueSurfaceSearch, FindsReversedLimits) {
     Painted skin = painted_skin(120.5f, 0);
     skin.speckle(8, 10);
