@@ -5,6 +5,9 @@
 // is dark, choroid (6 to 60 um below) and sclera (100 to 260 um below) are dimmer. Below ILM, everything brighter than
 // 1/4 counts as tissue, on 60 um and on 16 um. States are (ILM, thickness), so that impossible thicknesses cost
 // nothing.
+//
+// An eye in a B-scan is a parabola, by its curvature and its tilt. A second pass is straightened by the robust parabola
+// of the first RPE-bottom, so that steps are relative to it.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -155,7 +158,8 @@ struct Evidence {
     BScanPicture ilm, rpe;
 };
 
-Evidence evidence_of(const BScanPicture& c, double bin) {
+// `above`: bins of each block above the picture.
+Evidence evidence_of(const BScanPicture& c, double bin, const std::vector<std::int64_t>& above) {
     const auto k = [&](double um) { return std::lround(um / bin); };
     BScanPicture tissue = c;
     for (float& value : tissue.values) value = std::clamp((value - 0.25f) / 0.25f, -1.0f, 1.0f);
@@ -171,8 +175,9 @@ Evidence evidence_of(const BScanPicture& c, double bin) {
             const float rpe = .5f * mean(-62, 0) + .5f * mean(-28, 0) - .4f * mean(-120, -74) - .3f * mean(6, 60) -
                               .3f * mean(100, 260);
             const bool is_last = z == c.depth;
-            evidence.ilm.values.push_back(z < 2 ? -2 : (step(60) + .5f * step(16)) / 2);
-            evidence.rpe.values.push_back(z < k(100) ? -2 : rpe - (is_last ? .5f : 0));
+            const std::int64_t row = z - above[index(x)];
+            evidence.ilm.values.push_back(row < 2 ? -2 : (step(60) + .5f * step(16)) / 2);
+            evidence.rpe.values.push_back(row < k(100) ? -2 : rpe - (is_last ? .5f : 0));
         }
     }
     return evidence;
@@ -202,25 +207,87 @@ void resize(RetinaCourse& course, std::size_t count) {
         one->resize(count);
 }
 
-}  // namespace
+// A parabola over -1 to 1.
+struct Parabola {
+    std::array<double, 3> terms{};
 
-RetinaCourse locate_retina(const BScanPicture& linear, double eps, double row_um, std::int64_t block) {
-    const std::int64_t rows = std::max(1L, std::lround(bin_um / row_um));
-    const double bin = row_um * static_cast<double>(rows);
-    const BlockAxis blocks = BlockAxis::of(linear.a_scans, block);
-    const Evidence evidence = evidence_of(compressed_blocks(linear, eps, rows, blocks), bin);
+    double at(double x) const { return terms[0] + x * (terms[1] + x * terms[2]); }
+};
+
+// The parabola with the least weighted squares; `start` if the places do not determine one.
+Parabola fitted(const std::vector<double>& places, const Course& values, const std::vector<double>& weights,
+                const Parabola& start) {
+    std::array<double, 5> m{};  // moments of the places
+    std::array<double, 3> r{};
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        double weighted = weights[i];
+        for (std::size_t power = 0; power < m.size(); ++power, weighted *= places[i]) {
+            m[power] += weighted;
+            if (power < r.size()) r[power] += weighted * static_cast<double>(values[i]);
+        }
+    }
+    const double c00 = m[2] * m[4] - m[3] * m[3], c01 = m[2] * m[3] - m[1] * m[4], c02 = m[1] * m[3] - m[2] * m[2],
+                 c11 = m[0] * m[4] - m[2] * m[2], c12 = m[1] * m[2] - m[0] * m[3], c22 = m[0] * m[2] - m[1] * m[1];
+    const double determinant = m[0] * c00 + m[1] * c01 + m[2] * c02;
+    if (!(determinant > 1e-9)) return start;
+    return {{(c00 * r[0] + c01 * r[1] + c02 * r[2]) / determinant, (c01 * r[0] + c11 * r[1] + c12 * r[2]) / determinant,
+             (c02 * r[0] + c12 * r[1] + c22 * r[2]) / determinant}};
+}
+
+// Returns, at each place, the parabola through `values`. Deviations beyond `spread` count by their size (iteratively
+// reweighted least squares; P. W. Holland, R. E. Welsch, Commun. Stat. A6, 813, 1977).
+std::vector<double> robust_parabola(const std::vector<double>& centres, const Course& values, double spread) {
+    constexpr int passes = 12;
+    const double middle = (centres.front() + centres.back()) / 2, half = std::max(centres.back() - middle, 1.0);
+    std::vector<double> places, weights(centres.size(), 1), course;
+    for (const double centre : centres) places.push_back((centre - middle) / half);
+    Parabola parabola{{static_cast<double>(median_of(values)), 0, 0}};
+    for (int pass = 0; pass < passes; ++pass) {
+        parabola = fitted(places, values, weights, parabola);
+        for (std::size_t i = 0; i < places.size(); ++i) {
+            const double off = std::abs(static_cast<double>(values[i]) - parabola.at(places[i]));
+            weights[i] = spread / std::max(off, spread);
+        }
+    }
+    for (const double place : places) course.push_back(parabola.at(place));
+    return course;
+}
+
+// Returns the bins above each block that straighten a course.
+std::vector<std::int64_t> straightening(const std::vector<double>& centres, const Course& course, std::int64_t rows) {
+    constexpr double spread_bins = 2;
+    const auto per_bin = static_cast<double>(rows);
+    std::vector<std::int64_t> above;
+    for (const double row : robust_parabola(centres, course, spread_bins * per_bin))
+        above.push_back(-std::lround(row / per_bin));
+    const std::int64_t least = std::ranges::min(above);
+    for (std::int64_t& bins : above) bins -= least;
+    return above;
+}
+
+BScanPicture shifted(const BScanPicture& picture, const std::vector<std::int64_t>& above) {
+    const std::int64_t depth = picture.depth + std::ranges::max(above);
+    BScanPicture out{depth, picture.a_scans, std::vector<float>(index(depth * picture.a_scans))};
+    for (std::int64_t x = 0; x < picture.a_scans; ++x)
+        std::copy_n(picture.line(x), picture.depth, out.line(x) + above[index(x)]);
+    return out;
+}
+
+// Returns the course in a picture of blocks, in rows of the B-scan.
+RetinaCourse located(const BScanPicture& blocks, const std::vector<std::int64_t>& above, std::int64_t rows,
+                     double bin) {
+    const Evidence evidence = evidence_of(shifted(blocks, above), bin, above);
     PairSearch search(evidence.ilm.depth, bin);
     std::vector<std::vector<float>> sums = forward_sums(search, evidence);
     RetinaCourse course;
     resize(course, sums.size());
-    for (std::int64_t x = 0; x < blocks.count; ++x) course.centres.push_back(blocks.centre(x));
     std::vector<float> costs, back(search.size(), 0);
     for (std::size_t i = sums.size(); i-- > 0;) {
         const auto x = static_cast<std::int64_t>(i);
         add(back, sums[i]);
         const PairSearch::Best best = search.best(sums[i]);
-        course.ilm[i] = static_cast<float>(best.ilm * rows);
-        course.rpe[i] = static_cast<float>(best.rpe * rows);
+        course.ilm[i] = static_cast<float>((best.ilm - above[i]) * rows);
+        course.rpe[i] = static_cast<float>((best.rpe - above[i]) * rows);
         course.gap_ilm[i] = best.gap_ilm;
         course.gap_rpe[i] = best.gap_rpe;
         course.score_ilm[i] = evidence.ilm.line(x)[best.ilm];
@@ -229,6 +296,26 @@ RetinaCourse locate_retina(const BScanPicture& linear, double eps, double row_um
         add(back, costs);
         search.move(costs, back);
     }
+    return course;
+}
+
+}  // namespace
+
+RetinaCourse locate_retina(const BScanPicture& linear, double eps, double row_um, std::int64_t block) {
+    constexpr std::int64_t least_blocks = 8;  // fewer do not determine a parabola
+    const std::int64_t rows = std::max(1L, std::lround(bin_um / row_um));
+    const double bin = row_um * static_cast<double>(rows);
+    const BlockAxis axis = BlockAxis::of(linear.a_scans, block);
+    std::vector<double> centres;
+    for (std::int64_t x = 0; x < axis.count; ++x) centres.push_back(axis.centre(x));
+    const BScanPicture blocks = compressed_blocks(linear, eps, rows, axis);
+    std::vector<std::int64_t> above(index(axis.count));
+    RetinaCourse course = located(blocks, above, rows, bin);
+    if (axis.count >= least_blocks) {
+        above = straightening(centres, course.rpe, rows);
+        if (std::ranges::max(above) > 0) course = located(blocks, above, rows, bin);
+    }
+    course.centres = std::move(centres);
     return course;
 }
 

@@ -182,6 +182,20 @@ TEST(Retina, MirroredScanGivesMirroredBoundaries) {
     }
 }
 
+// Up to 31 degrees at one end, above a bright choroid.
+TEST(Retina, FollowsSteepCurvature) {
+    const auto steep = [](std::int64_t a) {
+        return 350 - 1.0f * static_cast<float>(a) * (0.3f + 0.7f * static_cast<float>(a) / 300);
+    };
+    Painted eye = painted_eye(260, steep);
+    for (std::int64_t a = 0; a < eye.a_scans; ++a) {
+        for (std::int64_t z = static_cast<std::int64_t>(steep(a)) + 1; z < eye.depth; ++z) eye.at(a, z) *= 3;
+    }
+    eye.speckle(12, 18);
+    const Surfaces surfaces = found_in(eye, recipe_of("retina"));
+    EXPECT_LT(judged(surfaces.all[8], steep).mean, 2);
+}
+
 // The places stay the same, but none is certain.
 TEST(Retina, NerveFibresAreAmbiguousInFewSpeckles) {
     Painted eye = painted_eye(300, curved);
