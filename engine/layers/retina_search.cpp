@@ -24,7 +24,7 @@ constexpr float free_strength = 12;
 constexpr double least_step = 0.15;  // in u, between the levels on both sides of a boundary
 
 // Thresholds of the grounds of confidence, from the development recordings.
-constexpr float sure_quality = 2.5f, sure_gap_ilm = 3.5f, sure_gap_rpe = 1, least_seen = 0.3f;
+constexpr float sure_quality = 2.5f, sure_gap_ilm = 3.5f, sure_gap_rpe = 1, least_seen = 0.3f, least_below_ilm = 1;
 constexpr double sure_range = 1.5;  // nepers from the noise to the brightest 1 %; noise alone has 0.4
 constexpr double sure_score_rpe = 0.25, sure_score_ilm = 0.5;
 constexpr double most_median_misfit = 0.62;  // eyes 0.24 to 0.6, skin 0.77 to 2.3
@@ -280,6 +280,18 @@ class Search {
         return smooth_known(contrast, 0.75 * static_cast<double>(block_));
     }
 
+    // Brightness below ILM relative to the outer nuclear layer, the darkest one. Less is vitreous.
+    Course tissue_below_ilm() const {
+        constexpr std::size_t opl = 4;
+        const auto usual = 4 * static_cast<double>(block_);
+        const Course below = smooth_known(means_->around(edges_[ilm], k(4), k(25)), static_cast<double>(block_) / 2),
+                     darkest = smooth_known(where_above(means_->between(edges_[opl], edges_[isos]), seen_, least_seen),
+                                            usual);
+        Course share(below.size());
+        for (std::size_t a = 0; a < share.size(); ++a) share[a] = below[a] / std::max(darkest[a], 0.1f);
+        return share;
+    }
+
     double likeness() const {
         const double contrast = std::log(std::max(in_.top, 1e-30) / std::max(in_.floor, 1e-30));
         return std::min({contrast / sure_range, static_cast<double>(median_of(blocks_.score_rpe)) / sure_score_rpe,
@@ -294,10 +306,12 @@ class Search {
     Course confidence_of(std::size_t q, double is_eye, const Course& gap_ilm, const Course& gap_rpe) const {
         const Course contrast = contrast_of(q),
                      quality = smooth_course(quality_[q], 0.75 * static_cast<double>(block_));
+        const Course below_ilm = q == ilm ? tissue_below_ilm() : Course{};
         Course confidence(contrast.size());
         for (std::size_t a = 0; a < confidence.size(); ++a) {
             float least = std::min({contrast[a] / static_cast<float>(model_.contrast[q]), quality[a] / sure_quality,
                                     static_cast<float>(is_eye)});
+            if (q == ilm) least = std::min(least, below_ilm[a] / least_below_ilm);
             if (q != ilm) least = std::min({least, seen_[a] / least_seen, gap_rpe[a] / sure_gap_rpe});
             if (q < isos) least = std::min(least, gap_ilm[a] / sure_gap_ilm);
             if (q != ilm) {

@@ -196,6 +196,25 @@ TEST(Retina, FollowsSteepCurvature) {
     EXPECT_LT(judged(surfaces.all[8], steep).mean, 2);
 }
 
+// Vitreous that scatters less than the darkest layer, but more than the noise.
+TEST(Retina, DoubtsIlmAboveDimVitreous) {
+    const auto rpe = [](std::int64_t a) { return 250 - 8 * std::sin(static_cast<float>(a) / 40); };
+    constexpr std::int64_t a_scans = 300, first_hazy = 150, haze_rows = 30;
+    Painted eye = painted_eye(a_scans, rpe);
+    const auto ilm = [&](std::int64_t a) { return boundaries_at(rpe(a))[0]; };
+    for (std::int64_t a = first_hazy; a < a_scans; ++a) {
+        const auto first = static_cast<std::int64_t>(std::ceil(ilm(a)));
+        for (std::int64_t z = first - haze_rows; z < first; ++z) eye.at(a, z) = 0.03f;
+    }
+    eye.speckle(12, 19);
+    const Surface surface = found_in(eye, recipe_of("retina")).all[0];
+    EXPECT_GT(std::count(surface.reasons.begin(), surface.reasons.begin() + first_hazy - 10, Reason::ok), 130);
+    std::int64_t wrong = 0;
+    for (std::int64_t a = 0; a < a_scans; ++a)
+        wrong += surface.reasons[index(a)] == Reason::ok && std::abs(surface.rows[index(a)] - ilm(a)) > 8 ? 1 : 0;
+    EXPECT_LE(wrong, 5);
+}
+
 // The places stay the same, but none is certain.
 TEST(Retina, NerveFibresAreAmbiguousInFewSpeckles) {
     Painted eye = painted_eye(300, curved);
