@@ -191,11 +191,41 @@ class Recordings(ProgramCase):
             for name, line in zip(data["line_names"], data["lines"]):
                 self.judge(found[{"BM": "RPE-bottom"}.get(str(name), str(name))], line, 3, 0.95, 0.02)
 
+    def test_circle_scan(self):
+        data = np.load(RECORDINGS / "spectralis" / "one_eye_circle_a.npz")
+        spacing = [float(data[f"scale_{axis}_mm"]) * 1000 for axis in "zx"]
+        found = self.found(data["image"].astype("f4").T, *spacing)
+        names = {"BM": "RPE-bottom", "RNFL": "NFL"}
+        for name, line in zip(data["line_names"], data["lines"]):
+            self.judge(found[names.get(str(name), str(name))], line, 3, 0.9, 0.01)
+
+    def test_noisy_disc_scan(self):
+        data = np.load(RECORDINGS / "cirrus" / "onh_1.npz")
+        spacing = [float(data[f"scale_{axis}_mm"]) * 1000 for axis in "zx"]
+        found = self.found((10 ** (data["image"] / 255 * 5)).astype("f4").T, *spacing)
+        bounds = {"ILM": (0, 0.95, 0.01), "IPL": (2, 0.75, 0.01), "INL": (3, 0.7, 0.01), "OPL": (4, 0.85, 0.01),
+                  "ISOS": (5, 0.95, 0.02), "RPE-bottom": (8, 0.85, 0.04)}
+        for name, (line, within, false_ok) in bounds.items():
+            self.judge(found[name], data["lines"][line] - 0.5, 3, within, false_ok)
+
+    def test_lumen_in_picture_of_disc(self):
+        data = np.load(RECORDINGS / "catheter" / "frame_01_patient_001.npz")
+        intensity = 10 ** (data["image"].astype("f4") / 255 * 4.5)
+        found = self.found(intensity.T, 10, 10, "--preset", "lumen")  # an A-scan per degree
+        radius, is_ok = (values[:360] for values in found["lumen"])
+        angle = np.arange(360)
+        is_shadow = (angle < 6) | (angle > 334)  # behind the guide wire
+        error = np.abs(radius - data["lumen_radius_px"])
+        self.assertGreaterEqual((error[~is_shadow] <= 3).mean(), 0.95)
+        self.assertGreater(is_ok.mean(), 0.8)
+        self.assertEqual((error[is_ok] > 8).sum(), 0)
+        self.assertTrue(np.isnan(radius[342:358]).all())
+
     def test_skin(self):
-        for name in ("05_DSBad3_Slice147", "13_DSRecon_Slice32"):
+        for name in ("05_DSBad3_Slice147", "09_DSOld49_Slice49", "13_DSRecon_Slice32"):
             data = np.load(RECORDINGS / "skin" / f"{name}.npz")
             low, high = data["clim_dB"]
             image = data["image"].astype("f4")
             linear = np.where(image > 0, 10 ** ((image / 65535 * (high - low) + low) / 10), np.nan)
             found = self.found(linear.T, 1, 1, "--preset", "surface")
-            self.judge(found["surface"], data["surface"] + 0.5, 5, 0.9, 0.02)
+            self.judge(found["surface"], data["surface"] + 0.5, 5, 0.9, 0.01)

@@ -1,5 +1,5 @@
 // Searches in painted recordings as devices store them: averaged speckle, cut background, shadows, reflectors, tilt.
-// The recordings of ECHOLUX_DATA are compared in tests/cli/test_segment.py.
+// The recordings of ECHOLUX_DATA are compared in tests/cli/test_analysis.py.
 #include "engine/layers/recordings.h"
 #include "compute/reason.h"
 
