@@ -77,8 +77,8 @@ TEST_F(WindowWork, SlowFlowWorksAtOnceInScenes) {
         ASSERT_TRUE(turn_until([this] {
             return work().viewer().is_open() && view_source().grid() && !view_source().flow_grid();
         })) << report_problem("source");
-        work().change_together("view", {{"view.mode", std::string("mip")}});
-        work().change("flow.method", std::string(method));
+        work().change_together("view", {{"view.mode", std::string("composite")}});
+        work().change_together("view", {{"flow.method", std::string(method)}, {"view.mode", std::string("mip")}});
         ASSERT_TRUE(turn_until([this] { return work().viewer().is_open() && view_source().flow_grid(); }))
             << report_problem("source") << report_problem("flow");
         const Scan& scan = *work().settings().scan();

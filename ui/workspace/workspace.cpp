@@ -786,9 +786,7 @@ bool Workspace::Parts::opens_with_repeats(const Values& wanted) {
     const bool was_asked = open.assignments.find("_repeats=") != std::string::npos;
     if (!live->capabilities().has_truth || has_repeats || was_asked || recordings.is_active()) return false;
     RestoredState again = session_of(toml_entries(session_text(), "session"), "session");
-    for (const auto& [key, value] : wanted) {
-        if (is_of_scan(key)) again.scan[key] = value;
-    }
+    for (const auto& [key, value] : wanted) (is_of_scan(key) ? again.scan : again.view_values)[key] = value;
     again.scan.try_emplace("recipe.average", std::string("power"));
     const std::string& name = std::get<std::string>(method->second);
     const bool compares_lines = name == "doppler" || name == "power_doppler";
