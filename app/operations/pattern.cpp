@@ -49,8 +49,7 @@ void Pattern::describe(OperationParts<Pattern>& parts) {
     parts.info.summary = "Waveforms for galvanometers within their limits";
     parts.info.details =
         "One volume of voltages for x and y, to be repeated. Returns between B-scans are the shortest that the limits "
-        "of "
-        "velocity, acceleration and jerk allow, in whole lines. With a_repeats the beam moves steadily. See "
+        "of velocity, acceleration and jerk allow, in whole lines. With a_repeats the beam moves steadily. See "
         "docs/waveforms.md.";
     parts
         .output({.name = "output",
