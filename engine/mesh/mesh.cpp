@@ -199,10 +199,10 @@ Mesh isosurface(const Volume& volume, double level, Progress& progress) {
     const auto [min, max] = min_and_max(volume);
     const auto value = [&](double code) { return code * volume.grid.scale + volume.grid.offset; };
     if (mesh.triangles.empty() || level < value(min)) {
-        throw Error(ErrorCode::bad_setting,
-                    fmt::format("{:g} is not between the min and max value, {:g} and {:g}", level,
-                                value(min), value(max)),
-                    "level", "choose a value between them");
+        throw Error(
+            ErrorCode::bad_setting,
+            fmt::format("{:g} is not between the min and max value, {:g} and {:g}", level, value(min), value(max)),
+            "level", "choose a value between them");
     }
     return mesh;
 }
@@ -368,8 +368,13 @@ std::string glb_bytes(const std::vector<Mesh>& meshes) {
     }
     scene["buffers"] = {{{"byteLength", buffer.size()}}};
     std::string chunks;
-    append_chunk(chunks, scene.dump(), "JSON", ' ');
+    // Names from files may not be UTF-8.
+    append_chunk(chunks, scene.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace), "JSON", ' ');
     append_chunk(chunks, std::move(buffer), "BIN\0", '\0');
+    if (chunks.size() > std::numeric_limits<std::uint32_t>::max() - 12) {
+        throw Error(ErrorCode::bad_setting, "the mesh exceeds the 4 GiB of a .glb file", "output",
+                    "write .ply, or filter or cut the volume");
+    }
     std::string bytes("glTF\x02\0\0\0", 8);
     append(bytes, static_cast<std::uint32_t>(12 + chunks.size()));
     return bytes + chunks;

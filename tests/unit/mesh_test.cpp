@@ -84,6 +84,11 @@ TEST(Mesh, SheetsLeaveOutMissingPositions) {
     EXPECT_FLOAT_EQ(meshes[0].points[0][2], 0.14F);
 }
 
+TEST(Mesh, GlbReplacesWrongUtf8InNames) {
+    Mesh mesh{.name = "RPE\xff", .points = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}}, .triangles = {{0, 1, 2}}};
+    EXPECT_NE(mesh_bytes({mesh}, ".glb").find("RPE\xEF\xBF\xBD"), std::string::npos);
+}
+
 TEST(Mesh, RefusesLevelsOutsideValuesAndUnknownEndings) {
     SilentProgress progress;
     EXPECT_THROW(isosurface(ball(150, 40), 200, progress), Error);
