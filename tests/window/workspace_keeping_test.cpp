@@ -359,6 +359,14 @@ TEST_F(WorkspaceKeeping, RecordingsHaveSubjectNoteAndLength) {
     EXPECT_FALSE(work().recordings().is_active());
 }
 
+TEST(RecordingNames, CutLongSubjectsBetweenCharacters) {
+    std::string subject = "x";
+    for (int i = 0; i < 30; ++i) subject += "目";  // three bytes
+    EXPECT_THAT(name_of_recording(subject, "raster", 0), testing::StartsWith(subject.substr(0, 79) + "-raster-"));
+    EXPECT_THAT(name_of_recording(std::string(90, 'y'), "raster", 0),
+                testing::StartsWith(std::string(80, 'y') + "-raster-"));
+}
+
 // Times of files may be equal, so the order is not compared.
 TEST_F(WorkspaceKeeping, ListsRecordingsWithLosses) {
     const auto write = [this](const std::string& name, const std::string& notes) {

@@ -77,11 +77,12 @@ std::vector<ListedRecording> recordings_in(const std::filesystem::path& folder, 
 
 std::string name_of_recording(const std::string& subject, const std::string& protocol, std::time_t begun) {
     constexpr std::size_t max_bytes = 80;
-    std::string name = subject.substr(0, max_bytes);
-    const auto is_cut = [&] {
-        return subject.size() > max_bytes && (static_cast<unsigned char>(name.back()) & 0x80) != 0;
+    std::size_t bytes = std::min(subject.size(), max_bytes);
+    const auto is_within_character = [&] {  // of UTF-8
+        return bytes < subject.size() && (static_cast<unsigned char>(subject[bytes]) & 0xC0) == 0x80;
     };
-    while (!name.empty() && is_cut()) name.pop_back();  // no part of a UTF-8 character
+    while (bytes > 0 && is_within_character()) --bytes;
+    std::string name = subject.substr(0, bytes);
     for (char& c : name) {
         const auto byte = static_cast<unsigned char>(c);
         if (byte < 0x80 && std::isalnum(byte) == 0 && c != '_' && c != '-') c = '-';
