@@ -153,7 +153,7 @@ void Recordings::begin(RecordingRequest wanted, bool has_own_folder) {
                 state_.notices.note("source", "recording to " + short_path(path));
             };
         },
-        state_.to("source"));
+        state_.to("source"), LateCancel::keeps_result);
 }
 
 void Recordings::update() {
@@ -190,7 +190,7 @@ void Recordings::stop() {
             if (stats.blocks == 0 && !own_folder.empty()) remove_if_empty(own_folder);
             return [this, stats] { note_end(stats); };
         },
-        state_.to("source"));
+        state_.to("source"), LateCancel::keeps_result);
 }
 
 void Recordings::note_end(const RecorderStats& stats) {
