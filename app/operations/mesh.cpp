@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "app/operations/operation.h"
@@ -17,31 +18,34 @@ struct MeshOperation {
     OperationOutput output;
 
     std::int64_t points = 0, triangles = 0;
-    double area_mm2 = 0;
-    std::optional<double> volume_mm3;  // of an isosurface
+    std::optional<double> area_mm2, volume_mm3;  // known voxel size; volume: of an isosurface
 
     static void describe(OperationParts<MeshOperation>& parts);
 
     void run(Context& context) {
         const std::shared_ptr<const Volume> volume = context.volume(input);
-        for (const double spacing : volume->grid.spacing_um) {
-            if (spacing > 0) continue;
+        const bool is_in_mm = std::ranges::all_of(volume->grid.spacing_um, [](double um) { return um > 0; });
+        if (!is_in_mm)
             context.warn({input.name() + ": a voxel size is unknown, lengths along that axis are in voxels"});
-            break;
-        }
         std::vector<Mesh> meshes;
         if (surfaces.is_given()) {
             meshes = sheets_of(read_surfaces(surfaces.names.front(), volume->grid), volume->grid);
         } else {
             meshes.push_back(isosurface(*volume, level, context.progress));
-            volume_mm3 = meshes.front().volume();
+            if (is_in_mm) volume_mm3 = meshes.front().volume();
         }
+        double area = 0;
         for (const Mesh& mesh : meshes) {
             points += std::ssize(mesh.points);
             triangles += std::ssize(mesh.triangles);
-            area_mm2 += mesh.area();
+            area += mesh.area();
         }
-        context.say(fmt::format("{}, {:.4g} mm2", plural(triangles, "triangles"), area_mm2));
+        if (triangles == 0) {
+            throw Error(ErrorCode::bad_setting, "no surface has four neighbouring positions", surfaces.name(),
+                        "segment with other settings");
+        }
+        if (is_in_mm) area_mm2 = area;
+        context.say(plural(triangles, "triangles") + (is_in_mm ? fmt::format(", {:.4g} mm2", area) : ""));
         const std::string ending = output.file.empty() ? ".ply" : output.file.extension().string();
         context.write(output, mesh_bytes(meshes, ending));
     }

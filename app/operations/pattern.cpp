@@ -20,7 +20,7 @@ struct Pattern {
 
     void run(Context& context) {
         check_size();
-        const Waveforms made = galvo_waveforms(scan, galvo);
+        const Waveforms made = galvo_waveforms(scan, galvo, {}, &context.progress);
         samples = std::ssize(made.x_volts);
         sample_rate_hz = made.sample_rate_hz;
         flyback_lines = made.flyback_lines;
@@ -42,6 +42,16 @@ struct Pattern {
         };
         if (scan.a_scans < 1) refuse_none("scan.a_scans");
         if (scan.b_scans < 1) refuse_none("scan.b_scans");
+        const auto refuse_unknown = [](const char* key) {
+            throw Error(ErrorCode::bad_setting, "is unknown", key, "set the distance in the field in um");
+        };
+        if (scan.spacing_a_um <= 0) refuse_unknown("scan.spacing_a_um");
+        if (scan.spacing_b_um <= 0 && scan.b_scans > 1 && scan.protocol != Protocol::cross)
+            refuse_unknown("scan.spacing_b_um");
+        if (scan.fast_axis == FastAxis::file) {
+            throw Error(ErrorCode::bad_setting, "waveforms cannot follow measured positions", "scan.fast_axis",
+                        "choose uniform or sinusoidal");
+        }
     }
 };
 

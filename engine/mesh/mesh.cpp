@@ -159,7 +159,7 @@ class IsosurfaceMaker {
     // Kept off the corners, so that no triangle collapses to a point. At the border of the volume: half way.
     float share_along(float low, float high) const {
         if (!std::isfinite(low) || !std::isfinite(high)) return 0.5F;
-        return std::clamp((level_ - low) / (high - low), 1e-4F, 1 - 1e-4F);
+        return std::clamp((level_ - low) / (high - low), 1e-3F, 1 - 1e-3F);
     }
 
     static float coordinate(double position, int direction, float t, double mm) {
@@ -262,6 +262,8 @@ std::string stl_bytes(const std::vector<Mesh>& meshes) {
     bytes.resize(80, ' ');
     std::size_t triangles = 0;
     for (const Mesh& mesh : meshes) triangles += mesh.triangles.size();
+    if (triangles > std::numeric_limits<std::uint32_t>::max())
+        throw Error(ErrorCode::bad_setting, "more than 2^32 triangles", "output", "write .ply, or cut the volume");
     append(bytes, static_cast<std::uint32_t>(triangles));
     for (const Mesh& mesh : meshes) {
         for (const auto& triangle : mesh.triangles) {
@@ -303,6 +305,11 @@ std::string ply_bytes(const std::vector<Mesh>& meshes) {
     return bytes;
 }
 
+// Linear part of an sRGB colour (IEC 61966-2-1).
+double linear(double part) {
+    return part <= 0.04045 ? part / 12.92 : std::pow((part + 0.055) / 1.055, 2.4);
+}
+
 // One mesh of a glTF file: its data is appended to `buffer`, its descriptions to `scene`. glTF has metres and y
 // upwards; the node turns the volume so that depth points down.
 void add_gltf(const Mesh& mesh, nlohmann::ordered_json& scene, std::string& buffer) {
@@ -337,7 +344,7 @@ void add_gltf(const Mesh& mesh, nlohmann::ordered_json& scene, std::string& buff
                                   {"count", 3 * mesh.triangles.size()},
                                   {"type", "SCALAR"}});
     std::array<double, 4> colour{0, 0, 0, 1};  // linear, from sRGB
-    for (std::size_t i = 0; i < 3; ++i) colour[i] = std::pow(mesh.colour[i] / 255.0, 2.2);
+    for (std::size_t i = 0; i < 3; ++i) colour[i] = linear(mesh.colour[i] / 255.0);
     scene["materials"].push_back(
         {{"name", mesh.name},
          {"doubleSided", true},

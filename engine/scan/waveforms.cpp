@@ -214,13 +214,21 @@ class Scanner {
                         "set the rate of the line trigger in Hz");
         }
         line_s_ = 1 / geometry.line_rate_hz;
+        const double samples = static_cast<double>(geometry.frames_per_volume()) *
+                               static_cast<double>(geometry.lines_per_b_scan()) *
+                               static_cast<double>(galvo.samples_per_line);
+        if (samples > 1e8) {
+            throw Error(ErrorCode::bad_setting, fmt::format("a volume has {:.2g} samples, more than 10^8", samples),
+                        "galvo.samples_per_line", "use fewer samples per line, or fewer lines");
+        }
         const ScanPattern pattern(geometry, field_size(geometry), fast_axis);
         for (std::int64_t frame = 0; frame < geometry.frames_per_volume(); ++frame)
             frames_.emplace_back(pattern, geometry, frame);
         for (const FramePath& frame : frames_) check_lines(frame);
     }
 
-    Waveforms waveforms() {
+    Waveforms waveforms(Progress* progress) {
+        if (progress != nullptr) progress->begin("waveforms", std::ssize(frames_), "B-scans");
         choose_flyback();
         Waveforms made;
         made.sample_rate_hz = geometry_.line_rate_hz * static_cast<double>(galvo_.samples_per_line);
@@ -232,7 +240,9 @@ class Scanner {
             const bool is_last = frame + 1 == frames_.size();
             add_return(made, frames_[frame], frames_[is_last ? 0 : frame + 1],
                        is_last ? lines_of_last_return() : flyback_lines_);
+            if (progress != nullptr) progress->advance(1);
         }
+        if (progress != nullptr) progress->end();
         const std::int64_t lines = std::ranges::count(made.is_line, 1);
         made.dead_share = 1 - static_cast<double>(lines) / static_cast<double>(made.is_line.size());
         return made;
@@ -325,8 +335,9 @@ class Scanner {
     }
 
     [[noreturn]] static void refuse_flyback(const char* key, std::int64_t set, std::int64_t needed) {
-        throw Error(ErrorCode::bad_setting, fmt::format("{} are too few to return within the limits", set), key,
-                    fmt::format("use {} or more, or 0 for the fewest possible", needed));
+        throw Error(ErrorCode::bad_setting, fmt::format("no return within the limits takes {}", set), key,
+                    needed > 0 ? fmt::format("use {} or more, or 0 for the fewest possible", needed)
+                               : std::string("use 0 for the fewest possible"));
     }
 
     std::int64_t lines_of_last_return() const {
@@ -360,6 +371,8 @@ class Scanner {
 
     void add_return(Waveforms& made, const FramePath& from, const FramePath& to, std::int64_t lines) const {
         const auto moves = return_moves(from, to, seconds(lines));
+        if (moves[x_axis].empty() || moves[y_axis].empty())
+            refuse_flyback("scan.flyback_lines", lines, 0);  // longer, but impossible without an overshoot
         const AxisState x = from.edge(x_axis, true, line_s_), y = from.edge(y_axis, true, line_s_);
         for (std::int64_t i = 0; i < lines * galvo_.samples_per_line; ++i) {
             const double time = sample_line(i) * line_s_;
@@ -378,8 +391,9 @@ class Scanner {
 
 }  // namespace
 
-Waveforms galvo_waveforms(const ScanGeometry& geometry, const Galvo& galvo, std::span<const double> fast_axis) {
-    return Scanner(geometry, galvo, fast_axis).waveforms();
+Waveforms galvo_waveforms(const ScanGeometry& geometry, const Galvo& galvo, std::span<const double> fast_axis,
+                          Progress* progress) {
+    return Scanner(geometry, galvo, fast_axis).waveforms(progress);
 }
 
 std::string waveforms_csv(const Waveforms& w) {

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "compute/plan/describe.h"
+#include "engine/progress.h"
 #include "engine/scan/scan_pattern.h"
 
 namespace echolux {
@@ -48,8 +49,9 @@ struct Waveforms {
 
 // With scan.flyback_lines and scan.flyback_frames at 0, returns are as short as the limits allow. Throws
 // Error{bad_setting} if the line rate is unknown, or if the lines themselves, a given flyback or the voltage exceed the
-// limits: the message has the figure that is possible.
-Waveforms galvo_waveforms(const ScanGeometry& geometry, const Galvo& galvo, std::span<const double> fast_axis = {});
+// limits: the message has the figure that is possible. Also for more than 10^8 samples.
+Waveforms galvo_waveforms(const ScanGeometry& geometry, const Galvo& galvo, std::span<const double> fast_axis = {},
+                          Progress* progress = nullptr);
 
 // Columns time_s, x_V, y_V, line with a heading.
 std::string waveforms_csv(const Waveforms& waveforms);

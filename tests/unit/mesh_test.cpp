@@ -1,4 +1,4 @@
-// Meshes: closed and manifold by counting edges, area and volume of a ball against formulas, bytes of the files.
+// Meshes: closed and manifold by counting edges, area and volume of a ball against formulas.
 // tests/cli/test_mesh.py reads the files with trimesh.
 #include <gtest/gtest.h>
 
