@@ -97,6 +97,11 @@ class Helps(ProgramCase):
                 with self.subTest(command=command, option=option):
                     self.assertNotRegex(help_text, r"^(of|that|which|whose|where|from|between|for|without|with) ", help_text)
 
+    def test_choices_are_not_mistaken_for_options(self):
+        text = self.succeed("render", "--help").out
+        self.assertRegex(text, r"--show volume\|slice\|en-face +volume: 3-D rendering")
+        self.assertRegex(text, r"--channel-2-mode view\|mip +view: rendered in")
+
 
 class Documents(ProgramCase):
     def test_settings_page_lists_settings_of_program(self):

@@ -236,8 +236,8 @@ std::string option_of_operation(std::string_view key) {
 // Keys in `backticks` become options.
 void translate_help(CLI::App& command, const OperationInfo& info) {
     running = &info;
-    for (CLI::Option* option : command.get_options()) option->description(in_options(option->get_description()));
-    command.footer(in_options(std::string(info.details)));
+    for (CLI::Option* option : command.get_options()) option->description(with_options(option->get_description()));
+    command.footer(with_options(info.details));
     running = nullptr;
 }
 
