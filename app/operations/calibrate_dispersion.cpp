@@ -114,7 +114,7 @@ FigurePanel level_panel(const std::vector<double>& before, const std::vector<dou
     range.high = std::min(range.high, 6.0);
     range.low = std::max(range.low, -70.0);
     FigurePanel panel = curve_panel(scale.axis(static_cast<double>(rows.begin), static_cast<double>(rows.end)),
-                                    axis_upwards("Level", "dB", range), 3.2, "Mean of the A-scans that were looked at");
+                                    axis_upwards("Level", "dB", range), 3.2, "Mean of the searched A-scans");
     panel.curves = {
         {"before", evenly(before.size(), fine_bin * scale.of_bin), before_db, plot_colours::vermilion,
          CurveLook::dashed},
@@ -174,7 +174,7 @@ std::vector<std::string> doubts_about(const Calibration& calibration) {
         !calibration.wavelengths_nm.empty() || !calibration.k_positions.empty() || !calibration.k_polynomial.empty();
     if (has_grid) return {};
     return {
-        "the scan has no k map: its samples were taken as evenly spaced in k. Unless they are, find the k map "
+        "the scan has no k map: its samples are assumed to be evenly spaced in k. If they are not, find the k map "
         "first (`calibrate k`)"};
 }
 
@@ -294,8 +294,7 @@ std::string CalibrateDispersion::text_of_result() const {
         text += fmt::format("# a2 from the shallower / deeper half of the signal: {:.1f} / {:.1f} rad\n",
                             (*found.a2_of_halves_rad)[0], (*found.a2_of_halves_rad)[1]);
     }
-    if (found.fixed_lines > 0)
-        text += fmt::format("# fixed lines taken out before the search: {}\n", found.fixed_lines);
+    if (found.fixed_lines > 0) text += fmt::format("# fixed lines removed before the search: {}\n", found.fixed_lines);
     if (!output.is_wanted())
         return text + fmt::format("[recipe]\na2_rad = {:.4f}\na3_rad = {:.4f}", found.a2_rad, found.a3_rad);
     text += fmt::format(
@@ -343,8 +342,9 @@ void CalibrateDispersion::describe_results(OperationParts<CalibrateDispersion>& 
     add("a3_rad", "rad", "dispersion of third order", [](const R& one) { return one.a3_rad; });
     add("entropy_before", "", "entropy over depth with the coefficients of the scan",
         [](const R& one) { return one.entropy_before; });
-    add("entropy", "", "entropy over depth with those that were found", [](const R& one) { return one.entropy; });
-    add("fixed_lines", "", "number of fixed lines taken out before the search",
+    add("entropy", "", "entropy over depth with the coefficients that were found",
+        [](const R& one) { return one.entropy; });
+    add("fixed_lines", "", "number of fixed lines removed before the search",
         [](const R& one) { return one.fixed_lines; });
     add("standard_errors.a2_rad", "rad", "standard error of a2_rad, by leaving out a quarter of the A-scans",
         [](const R& one) { return one.a2_error_rad; });

@@ -227,7 +227,7 @@ void CalibrateK::describe(OperationParts<CalibrateK>& parts) {
         .argument(optional_choice(
             "sides", &CalibrateK::sides, {"same", "opposite"},
             "whether the two mirrors are on the same side of zero delay (cannot be determined from spectra); required"))
-        .argument(flag("wavelength_rises", &CalibrateK::k_falls, effect, "wavelength rises along the samples"))
+        .argument(flag("wavelength_rises", &CalibrateK::k_falls, effect, "the wavelength increases along the samples"))
         .argument(number("displacement_um", &CalibrateK::displacement_um, 0, far, "um", effect,
                          "distance between the two mirrors in air, for depths in um")
                       .special(0, "unknown")
@@ -257,11 +257,12 @@ void CalibrateK::describe_files(OperationParts<CalibrateK>& parts) {
                      .is_positional = is_positional},
                     member);
     };
-    spectrum("mirror1", "scan of a mirror, or its mean spectrum; on the side of the samples", &CalibrateK::mirror1,
-             true);
+    spectrum("mirror1", "scan of a mirror, or its mean spectrum; on the same side of zero delay as the samples",
+             &CalibrateK::mirror1, true);
     spectrum("mirror2", "the same mirror at another depth", &CalibrateK::mirror2, true);
     spectrum("background", "spectrum without the mirror", &CalibrateK::background);
-    spectrum("dark", "spectrum without light, which lowers the weight of dim parts", &CalibrateK::dark, false, false);
+    spectrum("dark", "spectrum without light; gives dim parts of the spectrum less weight", &CalibrateK::dark, false,
+             false);
     parts.output(calibration_output<CalibrationKind::k_map>("output", "k map to write", true), &CalibrateK::output)
         .output(calibration_output<CalibrationKind::dispersion>(
                     "dispersion", "also write the dispersion phase, instead of printing coefficients"),

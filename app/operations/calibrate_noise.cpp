@@ -82,7 +82,7 @@ void CalibrateNoise::describe(OperationParts<CalibrateNoise>& parts) {
     parts.info.summary = "The noise floor over depth of a scan without a sample";
     parts
         .input({.name = "scan",
-                .help = "recorded without a sample, with the settings of scans that will use it",
+                .help = "recorded without a sample, with the same settings as the scans that will use it",
                 .is_file = true},
                &CalibrateNoise::scan)
         .argument(optional_choice("mean", &CalibrateNoise::mean, {"amplitude", "power"},

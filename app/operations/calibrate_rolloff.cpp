@@ -538,7 +538,7 @@ void CalibrateRolloff::describe(OperationParts<CalibrateRolloff>& parts) {
         .argument(flag("single_pass", &CalibrateRolloff::single_pass, effect,
                        "the attenuation is of a single pass, and light passes twice; needs `attenuation_db`"))
         .argument(flag("leave_out_outliers", &CalibrateRolloff::leave_out_outliers, effect,
-                       "fit the fall-off without mirrors that do not follow that of the others"));
+                       "fit the fall-off without outliers"));
     describe_results(parts);
 }
 

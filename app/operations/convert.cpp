@@ -187,7 +187,7 @@ void Convert::describe(OperationParts<Convert>& parts) {
         .argument(choice("ome_version", &Convert::ome_version, {"automatic", "0.4", "0.5"}, Effect::file,
                          "version of OME-Zarr: 0.4 (automatic) uses Zarr 2, 0.5 uses Zarr 3"))
         .output({.name = "output",
-                 .help = "volume or series; in memory: one time point",
+                 .help = "volume or series; kept in memory (C, Python): one time point",
                  .is_required = true,
                  .is_positional = true},
                 &Convert::output)

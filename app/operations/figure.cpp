@@ -92,7 +92,7 @@ void DrawFigure::describe(OperationParts<DrawFigure>& parts) {
     constexpr Effect effect = Effect::file;
     using D = DrawFigure;
     parts.info.summary = "B-scans and projections with axes, or tables of A-scans";
-    parts.info.details = "In memory, a figure is a PNG and a table CSV.";
+    parts.info.details = "From C or Python, a figure kept in memory is a PNG and a table is CSV.";
     parts.input({.name = "input", .help = "volume file or scan"}, &D::input)
         .output({.name = "output",
                  .kind = OutputKind::figure,

@@ -281,7 +281,7 @@ struct Render : MovieSpec {
 void Render::describe(OperationParts<Render>& parts) {
     constexpr Effect effect = Effect::file;
     using R = Render;
-    parts.info.summary = "Ray-cast a volume or scan into a picture";
+    parts.info.summary = "Render a volume or scan into a picture or movie";
     parts.info.details =
         "Also makes movies, and reports the visible value and position at pixels. In memory, a picture is a PNG "
         "and a movie MP4, unless `codec` has another format. See docs/rendering.md and docs/movies.md.";

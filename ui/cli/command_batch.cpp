@@ -55,9 +55,10 @@ void hand_over_batch(const std::vector<std::string>& arguments) {
 }
 
 void add_batch(CLI::App& program) {
-    program.add_subcommand("batch",
-                           "Reconstruct many scans, or convert, draw or measure many volumes: on this machine, a Dask "
-                           "cluster or with Slurm; continues where it was stopped");
+    program.add_subcommand(
+        "batch",
+        "Reconstruct many scans, or convert, draw or measure many volumes, on this machine, with Dask "
+        "or with Slurm; repeat the command to continue a stopped job");
 }
 
 }  // namespace echolux

@@ -142,13 +142,14 @@ void add_bench(CLI::App& program) {
         ->check(positive())
         ->type_name("S")
         ->needs(live);
-    command->add_option("--only", options->job.only, "runs alone whose keys begin so: live.gpus.u16/2")
+    command
+        ->add_option("--only", options->job.only, "run only the cases whose keys begin with this, e.g. live.gpus.u16/2")
         ->type_name("KEY")
         ->needs(live)
         ->needs(gpus);
     command
         ->add_option("--volume", options->job.volumes,
-                     "these volumes too: their samples are counted with --rendering, their noise with --light")
+                     "also measure these volumes: their samples with --rendering, their noise with --light")
         ->type_name("FILE");
     CLI::Option* lengths =
         command->add_option("--lengths", options->job.lengths, "samples of a spectrum [1024,2048,4096]")

@@ -42,7 +42,7 @@ constexpr std::size_t longest_line = std::size_t{1} << 30;  // in bytes; a line 
 
 // Error for a connection closed by the server.
 Error ended(const std::string& place) {
-    return {ErrorCode::device, "the connection was closed", place, "see what the other side says of it"};
+    return {ErrorCode::device, "the connection was closed", place, "see the log of the other program"};
 }
 
 void write_all(ClientConnection& to, std::string_view text, const std::string& place) {
@@ -194,7 +194,8 @@ std::string token_of(const CtlOptions& options) {
     if (file.empty()) {
         const std::string token = from_environment("ECHOLUX_TOKEN");
         if (!token.empty()) return token;
-        throw UsageError("no token is given", "--token-file", "or ECHOLUX_TOKEN, or --token: the other side prints it");
+        throw UsageError("no token is given", "--token-file",
+                         "give it, --token or ECHOLUX_TOKEN: the running program prints the token");
     }
     const std::string text = whole_file(file, 4096, "is not a file with a token");
     return text.substr(0, text.find_first_of("\r\n"));
@@ -212,7 +213,7 @@ std::optional<TlsTrust> trust_of(const CtlOptions& options) {
 
 ControlClient connected(const CtlOptions& options) {
     const std::string at = options.at.empty() ? from_environment("ECHOLUX_CONTROL") : options.at;
-    if (at.empty()) throw UsageError("no address is given", "--at", "[HOST:]PORT, or ECHOLUX_CONTROL");
+    if (at.empty()) throw UsageError("no address is given", "--at", "give [HOST:]PORT, or set ECHOLUX_CONTROL");
     return {parsed_address(at, "--at"), token_of(options), trust_of(options)};
 }
 
@@ -351,11 +352,11 @@ void add_parameter(CLI::App& verb, const ControlParameter& parameter, bool is_fi
 }
 
 void add_connection_options(CLI::App& verb, CtlOptions& options) {
-    verb.add_option("--at", options.at, "where it listens [ECHOLUX_CONTROL]")->type_name("[HOST:]PORT");
-    verb.add_option("--token-file", options.token_file, "a file with the token [ECHOLUX_TOKEN_FILE]")
-        ->type_name("FILE");
+    verb.add_option("--at", options.at, "address of the running program [ECHOLUX_CONTROL]")->type_name("[HOST:]PORT");
+    verb.add_option("--token-file", options.token_file, "file with the token [ECHOLUX_TOKEN_FILE]")->type_name("FILE");
     verb.add_option("--token", options.token,
-                    "the token that it printed; other users of this machine can see it here [ECHOLUX_TOKEN]")
+                    "the token that the program printed; on the command line other users of this machine can read it "
+                    "[ECHOLUX_TOKEN]")
         ->type_name("TOKEN");
     verb.add_flag("--tls", options.speaks_tls, "connect with TLS, to a server whose certificate the system trusts");
     verb.add_option("--ca", options.authorities, "connect with TLS, and trust the certificate in this PEM file")

@@ -37,7 +37,8 @@ void demonstrate(const DemoOptions& options) {
 
 void add_demo(CLI::App& program) {
     auto options = std::make_shared<DemoOptions>();
-    CLI::App* command = program.add_subcommand("demo", "Simulate, reconstruct and ray-cast a living 4-D scan");
+    CLI::App* command =
+        program.add_subcommand("demo", "Simulate, reconstruct and render a 4-D scan of tissue with flowing blood");
     command->add_option("-o,--output,--out", options->out, "output folder [out/demo]")->type_name("DIR");
     command->add_option("--device", options->device, "part of the Vulkan device's name [the fastest kind]")
         ->type_name("NAME");

@@ -306,8 +306,9 @@ void add_info(CLI::App& program) {
         command->add_flag("--sources", options->sources, "list the live sources that are available now");
     CLI::Option* presets = command->add_flag("--presets", options->presets,
                                              "list transfer functions, colour maps and scenes, with your own");
-    CLI::Option* operations = command->add_flag("--operations", options->operations,
-                                                "list the operations: commands that C, Python and programs call too");
+    CLI::Option* operations =
+        command->add_flag("--operations", options->operations,
+                          "list the operations: commands that are also functions in C, Python and remote control");
     command->add_flag("--markdown", options->is_markdown, "list the operations with all their arguments")
         ->needs(operations);
     const std::vector<CLI::Option*> lists{settings, recipes, presets, sources, operations};

@@ -89,7 +89,8 @@ void add_live(CLI::App& program) {
         ->type_name("NAME");
     add_picture_options(*command, *options);
     command->add_flag_function(
-        "--headless", [](std::int64_t) {}, "no effect; kept for compatibility; `echolux view --source ...` opens one");
+        "--headless", [](std::int64_t) {},
+        "no effect, kept for compatibility: `live` never opens a window (`echolux view --source ...` does)");
     command->add_option("-o,--output", options->picture, "write the last picture here")->type_name("PICTURE.png");
     CLI::Option* record =
         command
@@ -101,7 +102,8 @@ void add_live(CLI::App& program) {
                      "at the end, write the last volumes here as one series, with `--set source.keep_gb=N`")
         ->type_name("SERIES.nrrd");
     command
-        ->add_option("--shifts", options->shifts, "write where B-scans lay here, with `--set registration.shown=true`")
+        ->add_option("--shifts", options->shifts,
+                     "write the measured position of each B-scan here, with `--set registration.shown=true`")
         ->type_name("TABLE.csv");
     command
         ->add_option("--view", options->view_file,

@@ -88,7 +88,7 @@ void add_session_options(CLI::App& command, AcquisitionOptions& options, Acquisi
 CLI::Option* add_stripe_option(CLI::App& command, AcquisitionJob& job) {
     return command
         .add_option("--stripe", job.stripes,
-                    "folder on another disk: spectra go in stripes beside the recording and into these, all at once")
+                    "folder on another disk: spectra are striped over the recording's folder and these")
         ->type_name("FOLDER");
 }
 

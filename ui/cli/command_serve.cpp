@@ -230,19 +230,18 @@ void add_net_options(CLI::App& command, ServeOptions& options) {
     const auto add = [&](const char* name, auto& value, const char* help, const char* type) {
         return command.add_option(name, value, help)->type_name(type)->group(group);
     };
-    add("--port", options.port, "port of the page; 0: any that is free [8970]", "N")->check(between(0, 65535));
-    add("--host", options.host, "address to listen at; 0.0.0.0: all machines that can reach this one [127.0.0.1]",
-        "ADDRESS");
-    add("--name", options.names, "another name that browsers may call this machine by; may be repeated", "NAME")
+    add("--port", options.port, "port of the page; 0: any free port [8970]", "N")->check(between(0, 65535));
+    add("--host", options.host, "address to listen on; 0.0.0.0: reachable from other machines [127.0.0.1]", "ADDRESS");
+    add("--name", options.names, "another name under which browsers may reach this machine; may be repeated", "NAME")
         ->take_all()
         ->allow_extra_args(false);
     add("--token-file", options.token_file,
-        "tokens to steer (first line) and to watch (second); made where it is missing [new ones each time]", "FILE");
+        "tokens to steer (first line) and to watch (second); created if missing [new ones each time]", "FILE");
     add("--password-file", options.password_file, "file whose first line is a password accepted in place of the token",
         "FILE");
-    command.add_flag("--tls", options.speaks_tls, "speak https, with a certificate made here")->group(group);
-    add("--certificate", options.certificate, "certificate chain for https, as PEM", "FILE");
-    add("--key", options.key, "its key, as PEM", "FILE");
+    command.add_flag("--tls", options.speaks_tls, "use HTTPS, with a self-signed certificate")->group(group);
+    add("--certificate", options.certificate, "certificate chain for HTTPS (PEM)", "FILE");
+    add("--key", options.key, "private key of the certificate (PEM)", "FILE");
     add("--clients", options.clients, "maximum number of simultaneous clients [16]", "N")->check(between(1, 1000));
     add("--control", options.control, "also accept JSON-RPC on this TCP port; 0: any free port [off]", "N")
         ->check(between(0, 65535));
@@ -267,10 +266,10 @@ void add_serve(CLI::App& program) {
     command->add_option("--device", options->device, "part of the Vulkan device's name")->type_name("NAME");
     command->add_option("--size", options->size, "size of the picture [that of the browser that steers]")
         ->type_name("WxH");
-    command->add_option("--scale", options->scale, "scale of text and controls until a browser says its own [1]")
+    command->add_option("--scale", options->scale, "scale of text and controls until a browser sends its own [1]")
         ->check(between(0.5, 4))
         ->type_name("FACTOR");
-    command->add_flag("--fresh", options->discards_all, "start fresh: restore nothing and save nothing");
+    command->add_flag("--fresh", options->discards_all, "start fresh: restore no earlier state and save none");
     add_data_folder_option(*command);
     add_net_options(*command, *options);
     add_igtl_options(*command, options->igtl);

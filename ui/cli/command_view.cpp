@@ -75,7 +75,7 @@ std::unique_ptr<LinkServer> linked_window(Workspace& work, const IgtlOptions& wa
 void add_control_options(CLI::App& command, ControlRequest& wanted) {
     command
         .add_option("--control", wanted.address,
-                    "let programs control this window: JSON-RPC in lines on this port; 0: any free port")
+                    "let programs control this window: line-delimited JSON-RPC on this port; 0: any free port")
         ->type_name("[HOST:]PORT");
     command
         .add_option("--control-token", wanted.token_file,
@@ -83,7 +83,7 @@ void add_control_options(CLI::App& command, ControlRequest& wanted) {
         ->type_name("FILE");
     command
         .add_option("--control-folder", wanted.folders,
-                    "folder that they may read and write; may be repeated [the current one]")
+                    "folder that clients may read and write; may be repeated [the current one]")
         ->type_name("FOLDER")
         ->take_all()
         ->allow_extra_args(false);
@@ -382,7 +382,7 @@ void add_view(CLI::App& program) {
     command->add_option("--scale", options->scale, "scale of text and controls [that of the screen]")
         ->check(between(0.5, 4))
         ->type_name("FACTOR");
-    command->add_flag("--fresh", options->discards_all, "start fresh: restore nothing and save nothing");
+    command->add_flag("--fresh", options->discards_all, "start fresh: restore no earlier state and save none");
     command->add_flag(
         "--off-screen", options->off_screen,
         "run without a screen: for the time of --after, or with --control or --igtl until `shutdown` or Ctrl-C");
@@ -398,7 +398,9 @@ void add_view(CLI::App& program) {
     command->add_option("--after", options->after_s, "seconds to run without a screen once everything is open [3]")
         ->check(not_negative())
         ->type_name("S");
-    command->add_option("--press", options->presses, "key to press there, e.g. Ctrl+K; may be repeated")
+    command
+        ->add_option("--press", options->presses,
+                     "key to press in a window without a screen, e.g. Ctrl+K; may be repeated")
         ->type_name("KEYS")
         ->take_all()
         ->allow_extra_args(false);

@@ -46,10 +46,10 @@ def _option(*names: str, **more: Any) -> Option:
 _COMMON = [
     _option("--workers", type=int, metavar="N", help="processes on this machine [one, or one for each GPU]; 0: this process alone"),
     _option("--threads", type=int, metavar="N", help="threads of each worker, on cores of its own [all]"),
-    _option("--retries", type=int, metavar="N", help="more tries of what failed [2]"),
+    _option("--retries", type=int, metavar="N", help="times that a failed part is tried again [2]"),
     _option("--overwrite", action="store_true", help="replace results of other settings"),
-    _option("--verify", action="store_true", help="compare the checksums of all that is there first"),
-    _option("--quiet", action="store_true", help="print nothing but errors"),
+    _option("--verify", action="store_true", help="compare the checksums of existing results first"),
+    _option("--quiet", action="store_true", help="print only errors"),
     _option("--json", action="store_true", help="one JSON object instead of words")]
 _OUT = _option("-o", "--output", dest="out", required=True, metavar="FOLDER", help="folder or address (s3://...) of the results")
 _SCANS = _option("scans", nargs="+", metavar="SCAN", help="scans, patterns in quotes, or tables (.csv, .parquet) with settings in each row")
@@ -64,7 +64,7 @@ _RECONSTRUCT = [
     _option("--part-b-scans", type=int, metavar="N", help="B-scans of a part instead of these two: whole shards")]
 _DASK = _option("--dask", metavar="ADDRESS", help="scheduler of a running Dask cluster: tcp://host:8786")
 _SHARED = [
-    _option("--slurm", type=int, metavar="TASKS", help="submit an array job of so many tasks"),
+    _option("--slurm", type=int, metavar="TASKS", help="submit an array job of this many tasks"),
     _option("--share", metavar="I/N", help="only every N-th part, from the I-th (counted from 0)")]
 _SLURM_OPTION = _option("--slurm-option", action="append", metavar="OPTION", help="option handed to sbatch: "
                         "--slurm-option=--partition=gpu; may be repeated")
