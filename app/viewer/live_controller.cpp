@@ -118,6 +118,15 @@ bool LiveController::is_running() const {
     return stats.running && !stats.ended;
 }
 
+SourceState LiveController::state() const {
+    const LiveStats stats = session_.stats();
+    if (!stats.running) return SourceState::stopped;
+    if (stats.ended) return SourceState::ended;
+    if (stats.has_failed) return SourceState::failed;
+    if (stats.is_late) return SourceState::late;
+    return capabilities().replays ? SourceState::replay : SourceState::live;
+}
+
 void LiveController::start() {
     const std::scoped_lock lock(starting_);
     session_.start();

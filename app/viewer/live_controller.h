@@ -25,6 +25,10 @@ namespace echolux {
 
 class LiveFeeder;  // app/live/live_pipeline.h
 
+// State of a live source as people see it. late: no data for 1 s; failed: the source is lost and is being started
+// again.
+enum class SourceState { stopped, ended, live, replay, late, failed };
+
 class LiveController {
   public:
     // `source`: a ScanPlayer is a recorded scan, which sends the volume that its time line requests; all others are
@@ -40,6 +44,7 @@ class LiveController {
     bool is_recorded() const { return player_ != nullptr; }  // a scan on disk: no start, stop and record
 
     bool is_running() const;
+    SourceState state() const;  // of a live source
     // Both wait for the instrument, so call them in jobs. Throw Error{device, bad_file}.
     void start();
     void stop();

@@ -175,7 +175,7 @@ std::unique_ptr<Source> open_replay(const SourceRequest& wanted, std::shared_ptr
     if (own_hz == 0) scan.geometry.line_rate_hz = pacing.line_rate_hz;  // keep the recorded rate if there is one
     if (!wanted.settings.loop) pacing.volumes = scan.geometry.volumes;
     auto feed = std::make_unique<RecordedVolumes>(scan, pacing.block_b_scans, wanted.memory);
-    const SourceCapabilities capabilities{.sets_line_rate = true};
+    const SourceCapabilities capabilities{.sets_line_rate = true, .replays = true};
     return std::make_unique<PacedSource>("replay of " + path, std::move(scan), capabilities, pacing, std::move(feed),
                                          std::move(clock));
 }

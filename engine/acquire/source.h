@@ -38,6 +38,7 @@ struct SourceCapabilities {
     bool plays_patterns = false;    // accepts scan patterns for galvanometers
     bool has_truth = false;         // simulator: knows the true scene
     bool sends_when_asked = false;  // sends only on request, so silence is normal
+    bool replays = false;           // sends a recording again
 };
 
 // Result of Source::next().

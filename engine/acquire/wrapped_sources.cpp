@@ -23,8 +23,11 @@ SeveralSources::SeveralSources(std::vector<std::unique_ptr<Source>> parts,
                                Scan (*scan_of_all)(const std::vector<std::unique_ptr<Source>>&))
     : scan_(scan_of_all(parts)) {
     for (auto& part : parts) parts_.push_back({std::move(part), {}});
-    capabilities_.sends_when_asked =
-        std::ranges::all_of(parts_, [](const Part& part) { return part.source->capabilities().sends_when_asked; });
+    const auto all = [this](bool SourceCapabilities::*is_so) {
+        return std::ranges::all_of(parts_, [is_so](const Part& part) { return part.source->capabilities().*is_so; });
+    };
+    capabilities_.sends_when_asked = all(&SourceCapabilities::sends_when_asked);
+    capabilities_.replays = all(&SourceCapabilities::replays);
 }
 
 std::string SeveralSources::name() const {

@@ -21,21 +21,20 @@ using namespace std::chrono_literals;
 constexpr auto poll_interval = 100ms;      // time between checks of `stop` by the acquiring thread
 constexpr auto reconnect_after = 500ms;    // until a failed source is started again
 constexpr auto healthy_after = 2s;         // a start counts as successful
+constexpr auto source_late_after = 1s;     // a source without data is displayed as late
 constexpr auto source_silent_after = 5s;   // a source without data is reported as silent
 constexpr auto stuck_after = 10s;          // a block whose reconstruction takes longer is reported
 constexpr auto repeat_warning_after = 5s;  // repeats of the same line
 constexpr std::size_t max_events = 200;
 constexpr std::size_t max_unseen = 256;  // volumes whose latency is not known yet
 
-// Returns how long a source may be silent before this is reported. Slow scans may need several seconds per block.
-std::chrono::duration<double> longest_silence(const Source& source) {
-    constexpr double blocks = 3;
+// Returns `usual`, or the time of `blocks` blocks if that is longer. Slow scans may need several seconds per block.
+std::chrono::duration<double> silence_of(const Source& source, std::chrono::duration<double> usual, double blocks) {
     const ScanGeometry& scan = source.scan().geometry;
     const std::int64_t frames = source.block_b_scans() * scan.b_repeats + scan.flyback_frames;
-    if (!(scan.line_rate_hz > 0)) return source_silent_after;
+    if (!(scan.line_rate_hz > 0)) return usual;
     const double block_s = static_cast<double>(frames * scan.lines_per_frame()) / scan.line_rate_hz;
-    return std::max<std::chrono::duration<double>>(source_silent_after,
-                                                   std::chrono::duration<double>(blocks * block_s));
+    return std::max(usual, std::chrono::duration<double>(blocks * block_s));
 }
 
 // Returns whether the pool has enough blocks. Retained blocks would use up a smaller pool, and nothing could arrive any
@@ -114,7 +113,8 @@ const std::vector<Stat<LiveStats>>& describe_stats<LiveStats>() {
 Session::Session(Source& source, BlockSink* sink, Overload overload, SessionTools tools)
     : source_(source), sink_(sink), tools_(std::move(tools)), threads_(*tools_.threads),
       b_scans_(source.scan().geometry.b_scans), retains_(has_memory_to_retain(source)),
-      longest_silence_(longest_silence(source)), queue_(b_scans_, overload, threads_),
+      late_after_(silence_of(source, source_late_after, 2)),
+      longest_silence_(silence_of(source, source_silent_after, 3)), queue_(b_scans_, overload, threads_),
       processing_(threads_.start([this](const std::stop_token& stop) { process(stop); })) {}
 
 Session::~Session() {
@@ -219,6 +219,7 @@ Session::Numbering Session::reconnected(const std::stop_token& stop, const std::
     {
         const std::scoped_lock lock(mutex_);
         block_.forget();
+        stats_.has_failed = true;
     }
     source_.stop();
     const auto since = threads_.now();
@@ -244,6 +245,7 @@ void Session::take_in(const Block& block, const std::stop_token& stop) {
         const std::scoped_lock lock(mutex_);
         if (const auto lasted = block_.end(threads_.now()))
             note(fmt::format("blocks arrive again after {:.0f} s", *lasted), false, "silence");
+        stats_.has_failed = false;
     }
     if (const std::optional<Error> problem = recording_.offer(block)) report(problem->line());
     note_arrival(block);
@@ -325,6 +327,7 @@ LiveStats Session::stats() const {
         const auto now = threads_.now();
         stats.acquired_a_scans_per_s = acquired_.per_s(now);
         stats.processed_a_scans_per_s = processed_.per_s(now);
+        stats.is_late = block_.waited_s(now) > late_after_.count();
         stats.load = busy_s_ / std::max({stats.seconds, seconds_between(start_, worked_until_), 1e-9});
     }
     stats.queue = queue_.stats();

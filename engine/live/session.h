@@ -84,12 +84,13 @@ class Overdue {
         return waited_s(now);
     }
 
-  private:
+    // Returns the seconds since wait(); nullopt while not waiting.
     std::optional<double> waited_s(Clock::time_point now) const {
         if (!since_) return {};
         return std::chrono::duration<double>(now - *since_).count();
     }
 
+  private:
     std::optional<Clock::time_point> since_;
     bool is_reported_ = false;
 };
@@ -137,6 +138,8 @@ struct LiveEvent {
 struct LiveStats {
     bool running = false;                  // started and not stopped
     bool ended = false;                    // the source has no more blocks
+    bool is_late = false;                  // no block for 1 s, or for the time of two blocks of a slow scan
+    bool has_failed = false;               // the source failed and has not sent a block since
     double seconds = 0;                    // since the start
     ArrivalStats arrived;                  // from the source
     QueueStats queue;                      // blocks on their way to the display
@@ -272,7 +275,7 @@ class Session {
     Threads& threads_;
     const std::int64_t b_scans_;  // per volume
     const bool retains_;          // whether the source has memory for retained blocks
-    const std::chrono::duration<double> longest_silence_;
+    const std::chrono::duration<double> late_after_, longest_silence_;
     DisplayQueue queue_;
     std::atomic<bool> expects_change_ = false;  // a plan is being prepared
     std::atomic<std::int64_t> looked_at_ = 0;   // B-scan position

@@ -74,6 +74,35 @@ TEST_F(LiveWatch, ReportsSilentSourceAndItsReturn) {
     EXPECT_THAT(said(session, "silence"), ElementsAre()) << "nobody waits for a source that is stopped";
 }
 
+// A source without data for 1 s is late, before it is reported as silent.
+TEST_F(LiveWatch, SourceIsLateAfterOneSecond) {
+    FaultySource source(live_scan(), 1, {test::send(4), stall(for_ever)});
+    Session session(source, sink_, Overload::newest_wins, {.threads = &threads_});
+    EXPECT_FALSE(session.stats().is_late);
+    session.start();
+    AWAIT(session.stats().arrived.blocks == 4);
+    threads_.leap(1100ms);
+    EXPECT_TRUE(session.stats().is_late);
+    EXPECT_THAT(said(session, "silence"), ElementsAre());
+    session.stop();
+    EXPECT_FALSE(session.stats().is_late) << "nobody waits for a source that is stopped";
+}
+
+TEST_F(LiveWatch, LostSourceHasFailedUntilItSendsAgain) {
+    FaultySource lost(live_scan(), 1, {test::send(4), disconnect(), stall(for_ever)});
+    Session session(lost, sink_, Overload::newest_wins, {.threads = &threads_});
+    session.start();
+    AWAIT(session.stats().has_failed);
+    AWAIT(session.stats().reconnections > 0);
+    EXPECT_TRUE(session.stats().has_failed) << "no block since";
+    session.stop();
+    FaultySource back(live_scan(), 1, {test::send(4), disconnect(), test::send(4), stall(for_ever)});
+    Session again(back, sink_, Overload::newest_wins, {.threads = &threads_});
+    again.start();
+    AWAIT(again.stats().arrived.blocks == 8);
+    EXPECT_FALSE(again.stats().has_failed);
+}
+
 TEST_F(LiveWatch, AcceptsSilenceOfRequestedSource) {
     struct Asked : FaultySource {
         Asked() : FaultySource(live_scan(), 1, {stall(for_ever)}) {}
