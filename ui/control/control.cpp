@@ -572,7 +572,10 @@ void Control::Parts::open(Call& call) {
     const bool simulates = wanted.name.substr(0, wanted.name.find(':')) == "sim";
     wanted.assignments = assignments_of(values, simulates);
     wanted.settings = source_settings(values);
-    const auto begin = [&] { has_file ? work.open(file, wanted.assignments) : work.open_source(wanted); };
+    const auto begin = [&] {
+        has_file ? work.open(file, wanted.assignments, Replacing::at_once)
+                 : work.open_source(wanted, Replacing::at_once);
+    };
     const Values earlier = has_own_view(file) ? Values() : set_views;
     operate(call, begin,
             [this, file, of = call.reply.shared_connection(), view = of_view(values), earlier]() -> Result {
@@ -589,7 +592,7 @@ void Control::Parts::open(Call& call) {
 
 void Control::Parts::close(Call& call) {
     operate(
-        call, [this] { work.close(); },
+        call, [this] { work.close(Replacing::at_once); },
         [this]() -> Result {
             return {{{"is_open", work.viewer().is_open()}}};
         });

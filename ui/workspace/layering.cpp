@@ -305,6 +305,7 @@ void Layering::show_all(Workspace& work) {
 
 void Layering::save(Workspace& work, const std::filesystem::path& path) {
     if (surfaces() == nullptr) return;
+    saved_ = changes_;
     std::map<std::string, std::string> provenance;
     for (const BoundField& field : work.settings().fields()) {
         if (field.section == "layers") provenance[field.key()] = spelled(field.get());
@@ -332,7 +333,9 @@ void Layering::open(Workspace& work, const std::filesystem::path& path) {
             progress.begin("read", 0, "");
             Surfaces surfaces = read_surfaces(path, grid);
             return [this, &work, opened, moment, grid, surfaces = std::move(surfaces)] {
-                if (opened == opened_) take(work, {surfaces, grid, moment});
+                if (opened != opened_) return;
+                take(work, {surfaces, grid, moment});
+                saved_ = changes_;
             };
         },
         [&work](const Error& error) { work.notices().report_problem("layers", error); });

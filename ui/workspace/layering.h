@@ -47,6 +47,7 @@ class Layering {
     const Surfaces* surfaces() const { return is_of_shown_ && now_.surfaces ? &*now_.surfaces : nullptr; }
     bool has_others() const { return now_.surfaces && !is_of_shown_; }  // there are surfaces of another time point
     const VolumeGrid& grid() const { return now_.grid; }
+    bool has_unsaved() const { return now_.surfaces.has_value() && changes_ != saved_; }
     std::uint64_t changes() const { return changes_; }  // changes whenever the surfaces change
 
     // ---- editing
@@ -112,7 +113,7 @@ class Layering {
     bool is_of_shown_ = false;
     std::uint64_t opened_ = 0;
     std::uint64_t job_ = 0;
-    std::uint64_t changes_ = 0;
+    std::uint64_t changes_ = 0, saved_ = 0;  // saved_: value of changes_ when the surfaces were saved or read
     std::optional<Drag> drag_;
 
     std::deque<Step> steps_;  // from first_state_ to the newest state

@@ -17,6 +17,7 @@
 #include "ui/workspace/exporting.h"
 #include "ui/workspace/filtering.h"
 #include "ui/workspace/layering.h"
+#include "ui/workspace/losses.h"
 #include "ui/workspace/recordings.h"
 #include "ui/workspace/workspace.h"
 
@@ -92,6 +93,20 @@ void add_source_actions(Workspace& work) {
                  .run = [&work, records] { records() ? work.recordings().stop() : work.recordings().start(); },
                  .is_possible = has_source,
                  .is_on = records});
+    actions.add({.id = "source.show_loss",
+                 .title = "Show next loss",
+                 .group = "Source",
+                 .keys = {},
+                 .words = "lost missing blocks where dropped",
+                 .run = [&work] { work.losses().show_next(work.viewer()); },
+                 .is_possible = [&work] { return work.losses().has_any(); }});
+    actions.add({.id = "source.acknowledge_losses",
+                 .title = "Acknowledge losses",
+                 .group = "Source",
+                 .keys = {},
+                 .words = "lost missing blocks dismiss confirm",
+                 .run = [&work] { work.losses().acknowledge(); },
+                 .is_possible = [&work] { return work.losses().unseen() > 0; }});
 }
 
 void add_file_actions(Workspace& work) {
@@ -437,6 +452,18 @@ void add_layout(Workspace& work, const std::string& value, const std::string& ti
          .is_on = [&work, value] { return std::get<std::string>(work.settings().field(layout)->get()) == value; }});
 }
 
+void add_theme(Workspace& work, const std::string& value) {
+    const std::string key = "window.theme";
+    work.actions().add(
+        {.id = key + "." + value,
+         .title = "Theme: " + value,
+         .group = "View",
+         .keys = {},
+         .words = "colours appearance bright night mode",
+         .run = [&work, key, value] { work.change(key, value); },
+         .is_on = [&work, key, value] { return std::get<std::string>(work.settings().field(key)->get()) == value; }});
+}
+
 // Changes the scale. The automatic value 0 counts as 1.
 void scale(Workspace& work, double factor) {
     const double now = work.settings().window().scale == 0 ? 1 : work.settings().window().scale;
@@ -451,6 +478,7 @@ void show_panels(Workspace& work) {
 
 void add_layout_actions(Workspace& work) {
     Actions& actions = work.actions();
+    for (const char* theme : {"dark", "light"}) add_theme(work, theme);
     add_layout(work, "volume", "Volume only", "Ctrl+1", "3d");
     add_layout(work, "volume-and-sections", "Volume and sections", "Ctrl+2", "slices orthogonal mpr");
     add_layout(work, "sections", "Sections only", "Ctrl+3", "slices orthogonal planes mpr");

@@ -34,6 +34,7 @@
 #include "ui/workspace/exporting.h"
 #include "ui/workspace/filtering.h"
 #include "ui/workspace/layering.h"
+#include "ui/workspace/losses.h"
 #include "ui/workspace/operating.h"
 #include "ui/workspace/raw_proposal.h"
 #include "ui/workspace/recordings.h"
@@ -52,15 +53,19 @@ struct Opening {
 // State of the workspace alone. Jobs may use it, so it outlives those in WorkspaceState.
 struct WorkspaceMembers {
     WorkspaceMembers(WorkspaceState& state, Workspace& work)
-        : operating(state, work), recordings(state, work), raw(state, work), exporting(state, work, filtering) {}
+        : workspace(work), operating(state, work), recordings(state, work), raw(state, work),
+          exporting(state, work, filtering) {}
 
+    Workspace& workspace;
     UndoHistory history;
     Actions actions;
     bool is_cross_inside = false;  // true once it is within a volume
 
-    std::uint64_t opening = 0;          // id of the job
-    std::string opening_name;           // name of the source or file being opened
-    bool was_opened = false;            // whether anything was opened in this run
+    std::uint64_t opening = 0;                          // id of the job
+    std::string opening_name;                           // name of the source or file being opened
+    Replacing replacing = Replacing::asks;              // of the last request
+    std::vector<double> saved_distances, saved_angles;  // measurements of the document that are in a session
+    bool was_opened = false;                            // whether anything was opened in this run
     std::filesystem::path asked_about;  // foreign session that needs a confirmation to open an instrument
     std::chrono::steady_clock::time_point asked_at;
     std::filesystem::path session_file;  // of the last save or restore
@@ -77,6 +82,7 @@ struct WorkspaceMembers {
     Layering layering;
     Operating operating;
     Recordings recordings;
+    Losses losses;
     RawProposals raw;
     std::deque<double> losses_s;  // recent losses of the graphics device
     Exporting exporting;
@@ -104,8 +110,12 @@ struct Workspace::Parts : WorkspaceMembers, WorkspaceState {
     void open_path(const std::filesystem::path& path, const std::vector<std::string>& assignments);
     void open_session(const std::filesystem::path& path);
     void start_opening(const Opening& opening);
+    void ask_before(const std::string& title, const std::string& confirm, const std::function<void()>& proceed);
+    void end_document(const std::string& title, const std::string& confirm, const std::function<void()>& end);
+    void open_now(const Opening& opening);
     void show(const ViewSourceFactory& make, const Opening& opening);
     void take_over(const Opening& opening);
+    void note_saved();
     void restore(const RestoredState& session);
     void restore_look(const RestoredState& session);
     void restore_foreign(RestoredState session, const std::filesystem::path& from);
@@ -209,6 +219,10 @@ Recordings& Workspace::recordings() {
     return parts_->recordings;
 }
 
+Losses& Workspace::losses() {
+    return parts_->losses;
+}
+
 RawProposals& Workspace::raw() {
     return parts_->raw;
 }
@@ -271,6 +285,7 @@ void Workspace::update(double now_s) {
     parts.find_missing_heights();
     parts.drop_other_channels();
     parts.check_session();
+    parts.losses.update(parts.viewer);
     watch("calibration", [&] { parts.calibrating.update(*this); });
     parts.raw.update();
     parts.recordings.update();
@@ -656,6 +671,32 @@ void Workspace::Parts::start_opening(const Opening& wanted) {
         require_allowed(wanted.what);
     };
     if (!attempt(place, may_be_opened)) return;
+    ask_before("Open " + name_of(wanted.what) + "?", "Open", [this, wanted] { open_now(wanted); });
+}
+
+// Proceeds at once if nothing would be lost.
+void Workspace::Parts::ask_before(const std::string& title, const std::string& confirm,
+                                  const std::function<void()>& proceed) {
+    const std::string lost = replacing == Replacing::asks ? workspace.losses_of_closing() : "";
+    if (lost.empty()) return proceed();
+    workspace.ask({title, lost, confirm, "Cancel", proceed});
+}
+
+void Workspace::Parts::end_document(const std::string& title, const std::string& confirm,
+                                    const std::function<void()>& end) {
+    const auto end_now = [this, end] {
+        jobs.cancel(opening);
+        attempt("source", [&] {
+            recordings.refuse_while_active();
+            end();
+        });
+    };
+    if (recordings.is_active()) return end_now();  // reports the refusal
+    ask_before(title, confirm, end_now);
+}
+
+void Workspace::Parts::open_now(const Opening& wanted) {
+    const std::string place = wanted.what.file.empty() ? "source" : "files";
     jobs.cancel(opening);
     opening_name = wanted.what.file.empty() ? wanted.what.source : wanted.what.file;
     const BackendChoice backend = viewer.backend();
@@ -702,6 +743,13 @@ void Workspace::Parts::take_over(const Opening& wanted) {
     was_opened = true;
     use(values);
     history = {};
+    note_saved();
+    if (workspace.question() && workspace.question()->is_offer) workspace.answer(false);
+}
+
+void Workspace::Parts::note_saved() {
+    saved_distances = book.view().distances;
+    saved_angles = book.view().angles;
 }
 
 // Returns true if the same file was opened within the last 30 s: opening it again after the question is the
@@ -794,6 +842,7 @@ bool Workspace::Parts::opens_with_repeats(const Values& wanted) {
     assignments.emplace_back(compares_lines ? "simulation.a_repeats=4" : "simulation.b_repeats=4");
     again.open.assignments = text_of_lines(assignments);
     notices.note("flow", "scanning again with four repeats, which flow compares");
+    replacing = layering.has_unsaved() ? Replacing::asks : Replacing::at_once;  // the rest is kept
     restore(again);
     return true;
 }
@@ -839,11 +888,14 @@ void Workspace::Parts::close() {
         notices.close(place);
 }
 
-void Workspace::open(const std::filesystem::path& path, const std::vector<std::string>& assignments) {
+void Workspace::open(const std::filesystem::path& path, const std::vector<std::string>& assignments,
+                     Replacing replacing) {
+    parts_->replacing = replacing;
     parts_->open_path(path, assignments);
 }
 
-void Workspace::open_source(const SourceRequest& source) {
+void Workspace::open_source(const SourceRequest& source, Replacing replacing) {
+    parts_->replacing = replacing;
     std::vector<std::string> assignments = lines_of(parts_->scan_assignments());
     assignments.insert(assignments.end(), source.assignments.begin(), source.assignments.end());
     OpenDocument what{.source = source.name, .scan = source.scan.string(), .assignments = text_of_lines(assignments)};
@@ -858,23 +910,41 @@ std::optional<JobState> Workspace::opening(const std::string& name) const {
     return *found;
 }
 
-void Workspace::close() {
-    parts_->jobs.cancel(parts_->opening);
-    parts_->attempt("source", [&] {
-        parts_->recordings.refuse_while_active();
-        parts_->close();
-    });
+void Workspace::close(Replacing replacing) {
+    parts_->replacing = replacing;
+    const ViewSource* shown = parts_->viewer.view_source();
+    const std::string name = shown == nullptr ? "" : shown->name();
+    parts_->end_document("Close " + name + "?", "Close", [this] { parts_->close(); });
 }
 
-void Workspace::begin_new() {
-    parts_->jobs.cancel(parts_->opening);
-    parts_->attempt("source", [&] {
-        parts_->recordings.refuse_while_active();
+void Workspace::begin_new(Replacing replacing) {
+    parts_->replacing = replacing;
+    parts_->end_document("Begin a new session?", "New session", [this] {
         parts_->close();
         parts_->use(default_view_values());
         parts_->session_file.clear();
         parts_->history = {};
     });
+}
+
+void Workspace::answer(bool is_confirmed) {
+    const std::optional<Question> asked = std::exchange(question_, std::nullopt);
+    if (asked && is_confirmed) asked->confirmed();
+}
+
+// Settings are not listed, because the state of the program keeps them.
+std::string Workspace::losses_of_closing() const {
+    if (!asks_ || parts_->viewer.view_source() == nullptr) return {};
+    std::string text;
+    const auto add = [&text](const std::string& sentence) { text += (text.empty() ? "" : "\n") + sentence; };
+    const LiveController* live = parts_->viewer.live();
+    if (live != nullptr && !live->is_recorded() && live->is_running()) add("The running source will be stopped.");
+    const View& view = parts_->book.view();
+    const auto measured = view.distances.size() / 6 + view.angles.size() / 9;
+    const bool is_saved = view.distances == parts_->saved_distances && view.angles == parts_->saved_angles;
+    if (measured > 0 && !is_saved) add(plural(measured, "measurements") + " will be lost: save the session (Ctrl+S).");
+    if (parts_->layering.has_unsaved()) add("Surfaces between layers will be lost: save them in the panel Layers.");
+    return text;
 }
 
 void Workspace::start_source() {
@@ -944,6 +1014,7 @@ void Workspace::save_session(const std::filesystem::path& path) {
             write_text(path, text);
             return [parts, path] {
                 parts->session_file = path;
+                parts->note_saved();
                 parts->note_recent(std::filesystem::absolute(path).lexically_normal());
                 parts->notices.note("files", "session saved as " + short_path(path),
                                     {path, NoticeFile::Opener::echolux});
@@ -965,6 +1036,7 @@ bool Workspace::has_crashed() const {
 }
 
 void Workspace::restore_last_session() {
+    parts_->replacing = Replacing::asks;
     if (has_last_session()) parts_->open_session(parts_->last_session);
 }
 

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "app/jobs/jobs.h"
@@ -30,6 +31,7 @@ class Calibrating;   // ui/workspace/calibrating.h
 class Exporting;     // ui/workspace/exporting.h
 class Filtering;     // ui/workspace/filtering.h
 class Layering;      // ui/workspace/layering.h
+class Losses;        // ui/workspace/losses.h
 class Operating;     // ui/workspace/operating.h
 class RawProposals;  // ui/workspace/raw_proposal.h
 class Recordings;    // ui/workspace/recordings.h
@@ -44,6 +46,17 @@ struct WorkspaceOptions {
 
 // State of an edit. Dragging a slider makes many edits, which are undone as one.
 enum class Edit { in_progress, done };
+
+// Behaviour of requests that end the open document. asks: if something would be lost, question() is set instead.
+enum class Replacing { asks, at_once };
+
+// A question that the window displays. Nothing happens until it is answered.
+struct Question {
+    std::string title, text;    // "Open ball.nrrd?" and the consequences
+    std::string confirm, keep;  // labels of the buttons
+    std::function<void()> confirmed;
+    bool is_offer = false;  // confirming loses nothing, so Enter confirms; obsolete once something is opened
+};
 
 class Workspace {
   public:
@@ -68,6 +81,7 @@ class Workspace {
     Exporting& exporting();
     Recordings& recordings();
     RawProposals& raw();
+    Losses& losses();
 
     // ---- turns
 
@@ -96,15 +110,27 @@ class Workspace {
     // Opens volumes, series, scan TOML, raw file, session TOML, picture saved by Echolux (restores its view), or
     // transfer function. A raw file without a description becomes a proposal, see raw(). `assignments`
     // override the settings of a scan or raw file.
-    void open(const std::filesystem::path& path, const std::vector<std::string>& assignments = {});
-    void open_source(const SourceRequest& source);
+    void open(const std::filesystem::path& path, const std::vector<std::string>& assignments = {},
+              Replacing replacing = Replacing::asks);
+    void open_source(const SourceRequest& source, Replacing replacing = Replacing::asks);
     // Returns the progress of opening the source or file of this name, or nullopt if it is not being opened.
     std::optional<JobState> opening(const std::string& name) const;
-    void close();
-    void begin_new();  // closes the document and restores the default view; the next session is saved under a new name
+    void close(Replacing replacing = Replacing::asks);
+    // Closes the document and restores the default view; the next session is saved under a new name.
+    void begin_new(Replacing replacing = Replacing::asks);
     void start_source();  // start_source() and stop_source() start jobs; they do nothing without a live source
     void stop_source();
     std::vector<std::filesystem::path> recent() const;  // files that may be opened, newest first
+
+    // ---- questions
+
+    // Lets requests ask before they end a running source or discard unsaved work. Without it they never ask.
+    void allow_questions() { asks_ = true; }
+    void ask(Question question) { question_ = std::move(question); }
+    const std::optional<Question>& question() const { return question_; }
+    void answer(bool is_confirmed);
+    // Sentences about what would be lost if the open document were closed; empty: nothing.
+    std::string losses_of_closing() const;
 
     // ---- settings
 
@@ -151,6 +177,8 @@ class Workspace {
 
   private:
     struct Parts;
+    bool asks_ = false;
+    std::optional<Question> question_;
     std::unique_ptr<Parts> parts_;
 };
 
