@@ -192,6 +192,8 @@ const std::vector<Field<WindowSettings>>& describe<WindowSettings>() {
     using S = WindowSettings;
     constexpr Effect view = Effect::view;
     static const std::vector<Field<S>> fields{
+        choice("theme", &S::theme, {"dark", "light"}, view, "colours of menus and panels; pictures stay dark")
+            .found_by("dark light bright mode colour appearance"),
         number("scale", &S::scale, 0, 4, "", view, "scale of text and controls; 0: that of the screen")
             .special(0, "auto")
             .soft(0.75, 3)

@@ -115,7 +115,11 @@ enum class PaneLayout { volume, volume_and_sections, sections, alignment };
 // on the left of sagittal sections, and the head is at the top of the others.
 enum class SectionConvention { radiological, neurological };
 
+// Colours of the window. Pictures have their own background in both.
+enum class WindowTheme { dark, light };
+
 struct WindowSettings {
+    WindowTheme theme = WindowTheme::dark;
     double scale = 0;  // of text and controls; 0: as reported by the screen
     std::int64_t width = 1280, height = 800;
     PaneLayout layout = PaneLayout::volume_and_sections;

@@ -250,7 +250,7 @@ TEST_F(WindowTest, FileMenuHasUsualOrder) {
     open_ball();
     click(middle_of("menu.File"));
     double above = 0;
-    for (const char* item : {"menu.file.new", "menu.window.open", "menu.recent", "menu.session.save",
+    for (const char* item : {"menu.file.new", "menu.window.open", "menu.Open recent", "menu.session.save",
                              "menu.window.save_session", "menu.file.screenshot", "menu.window.picture",
                              "menu.window.save_volume", "menu.file.close", "menu.window.quit"}) {
         ASSERT_TRUE(window().place_of(item).has_value()) << item;
@@ -269,7 +269,7 @@ TEST_F(WindowTest, RecentFileOpensFromMenu) {
     work().open(write_ball("other.nrrd"));
     ASSERT_TRUE(turn_until([this] { return view_source().name() == "other.nrrd"; }));
     click(middle_of("menu.File"));
-    move(middle_of("menu.recent"));
+    move(middle_of("menu.Open recent"));
     turns(30);  // submenus open with a delay
     click(middle_of("menu.recent[1]"));
     EXPECT_TRUE(turn_until([this] { return view_source().name() == "ball.nrrd"; }));
@@ -294,9 +294,9 @@ TEST_F(WindowTest, OffersLastStateAfterCrash) {
         folder().write(state + "/running-999999999.toml", "[session]\nfile = \"" + ball.string() + "\"\n");
         options_.state_folder = folder() / state;
         open_window();
-        ASSERT_TRUE(window().place_of("restore.yes") && window().place_of("restore.no"));
-        click(middle_of(restores ? "restore.yes" : "restore.no"));
-        EXPECT_FALSE(window().place_of("restore.yes").has_value());
+        ASSERT_TRUE(window().place_of("question.confirm") && window().place_of("question.keep"));
+        click(middle_of(restores ? "question.confirm" : "question.keep"));
+        EXPECT_FALSE(window().place_of("question.confirm").has_value());
         if (restores) {
             EXPECT_TRUE(turn_until([this] { return work().viewer().is_open(); }));
         }

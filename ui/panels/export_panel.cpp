@@ -269,11 +269,6 @@ class ExportPanel : public NamedPanel {
     }
 
     void draw_presets(const PanelContext& context) {
-        for (const std::string& name : context.work.presets()) {
-            if (ImGui::Selectable(name.c_str())) attempt(context, "export", [&] { context.work.use_preset(name); });
-            note_place(context, "preset:" + name);
-            tooltip(context, "restores the saved view, recipe and flow; can be undone");
-        }
         const float button = ImGui::CalcTextSize("Keep").x + 2 * ImGui::GetStyle().FramePadding.x;
         const float width = ImGui::GetContentRegionAvail().x - button - context.style.px(6);
         if (const auto typed = text_box(context, "##name", preset_, width, "name of the new preset")) preset_ = *typed;
@@ -283,6 +278,11 @@ class ExportPanel : public NamedPanel {
                          !preset_.empty()) &&
             attempt(context, "export", [&] { context.work.save_preset(preset_); })) {
             preset_.clear();
+        }
+        for (const std::string& name : context.work.presets()) {
+            if (ImGui::Selectable(name.c_str())) attempt(context, "export", [&] { context.work.use_preset(name); });
+            note_place(context, "preset:" + name);
+            tooltip(context, "restores the saved view, recipe and flow; can be undone");
         }
     }
 

@@ -185,7 +185,7 @@ void draw_tools(const PanelContext& context) {
         if (plain_button(context, id, label, action != nullptr ? help_of(*action).c_str() : "", true, width))
             tool.begin(is_on ? Kind::none : kind);
     }
-    muted_text(context, tool.kind() == Kind::none ? "Choose a tool, then click in any view." : hint_of(tool));
+    state_text(context, tool.kind() == Kind::none ? "Choose a tool, then click in any view." : hint_of(tool), 2);
 }
 
 // One line of text with a button to remove it. Returns true if the button was clicked.
@@ -233,12 +233,18 @@ void draw_probes(const PanelContext& context) {
     }
 }
 
+// Without a profile the same places are empty.
 void draw_profile(const PanelContext& context) {
     MeasureTool& tool = context.state.measure;
-    if (!tool.profile()) return;
+    if (!tool.profile()) {
+        static PlotZoom zoom;
+        draw_plot(context,
+                  {.title = "profile", .across = {"along the line", ""}, .up = {"value", ""}, .whole_across = {0, 1}},
+                  zoom, {ImGui::GetContentRegionAvail().x, context.style.px(170)});
+        plain_button(context, "measure.profile.copy", "Copy profile", "measure a profile first", false);
+        return;
+    }
     const LineProfile& profile = *tool.profile();
-    const bool is_removed =
-        removable(context, "profile", length_text(profile.length, profile.has_spacing), "measure.profile.remove");
     // Long profiles are labelled in mm.
     const LengthUnit unit = profile.has_spacing ? unit_for(profile.length) : LengthUnit{1, "voxels"};
     const std::string of_values = short_unit(profile.unit);
@@ -254,7 +260,20 @@ void draw_profile(const PanelContext& context) {
     note_place(context, "measure.profile.plot");
     if (plain_button(context, "measure.profile.copy", "Copy profile", "as CSV, to the clipboard"))
         ImGui::SetClipboardText(profile_csv(profile).c_str());
-    if (is_removed) tool.remove_profile();
+}
+
+void draw_profile_row(const PanelContext& context) {
+    MeasureTool& tool = context.state.measure;
+    if (!tool.profile()) return;
+    const std::string length = length_text(tool.profile()->length, tool.profile()->has_spacing);
+    if (removable(context, "profile", length, "measure.profile.remove")) tool.remove_profile();
+}
+
+bool is_empty(const PanelContext& context) {
+    const View& view = context.work.view();
+    const MeasureTool& tool = context.state.measure;
+    return view.distances.empty() && view.angles.empty() && view.flow_arrows.empty() && tool.probes().empty() &&
+           !tool.profile();
 }
 
 class MeasurePanel : public NamedPanel {
@@ -267,6 +286,8 @@ class MeasurePanel : public NamedPanel {
         draw_probe(context);
         const auto grid = context.work.viewer().view_source()->grid();
         const bool has_unit = grid && grid->spacing_um[0] > 0;
+        ImGui::BeginChild("measured", {0, context.style.px(118)});
+        if (is_empty(context)) muted_text(context, "Measurements are listed here.");
         draw_list(context, "view.distances", 6, "distance",
                   [has_unit](auto places) { return length_text(length_of(places), has_unit); });
         draw_list(context, "view.angles", 9, "angle",
@@ -274,11 +295,14 @@ class MeasurePanel : public NamedPanel {
         draw_list(context, "view.flow_arrows", 6, "flow arrow",
                   [has_unit](auto places) { return length_text(length_of(places), has_unit); });
         draw_probes(context);
-        draw_profile(context);
+        draw_profile_row(context);
+        ImGui::EndChild();
         const View& view = context.work.view();
-        if (view.distances.empty() && view.angles.empty()) return;
-        if (plain_button(context, "measure.copy", "Copy as CSV",
-                         "copy all measurements with positions to the clipboard")) {
+        const bool has_some = !view.distances.empty() || !view.angles.empty();
+        const bool copies = plain_button(context, "measure.copy", "Copy as CSV",
+                                         "copy all measurements with positions to the clipboard", has_some);
+        draw_profile(context);
+        if (copies) {
             const auto csv = measurements_csv(view.distances, view.angles, has_unit ? "um" : "voxels");
             ImGui::SetClipboardText(csv.c_str());
         }

@@ -1,6 +1,5 @@
 // Panel that runs operations (app/operations/operation.h). Forms are drawn from the descriptions, so an operation needs
-// no code here. Each part below the form has a fixed height, and refusals are drawn over the picture, so that no state
-// moves a control.
+// no code here. Each part below the form has a fixed height, so that no state moves a control.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -58,7 +57,7 @@ void draw_box(const PanelContext& context, OperationForm& form, FileRow& row) {
 
 // ---- Refusals
 
-// Frames a control and draws the error at its left, over the picture: clicks pass through, and nothing moves.
+// Frames a control. The reason is below the button Run, where it covers nothing.
 void draw_refusal(const PanelContext& context, const OperationForm& form, const std::string& key) {
     const auto found = context.state.controls.places.find(key);
     const bool is_refused = form.report.error && form.report.key == key;
@@ -68,17 +67,7 @@ void draw_refusal(const PanelContext& context, const OperationForm& form, const 
     const ImU32 colour = ImGui::GetColorU32(style.warning);
     ImGui::GetWindowDrawList()->AddRect({left, top}, {right, bottom}, colour, ImGui::GetStyle().FrameRounding, 0,
                                         style.px(1.5f));
-    const std::string line = form.report.error->line();
-    const float margin = style.px(8), wrap = style.px(300);
-    const ImVec2 text = ImGui::CalcTextSize(line.c_str(), nullptr, false, wrap);
-    const ImVec2 high{ImGui::GetWindowPos().x - margin, 0.5f * (top + bottom + text.y) + margin};
-    const ImVec2 low{std::max(high.x - text.x - 2 * margin, 0.0f), high.y - text.y - 2 * margin};
-    ImDrawList& list = *ImGui::GetForegroundDrawList();
-    list.AddRectFilled(low, high, ImGui::GetColorU32(ImGuiCol_PopupBg), style.px(5));
-    list.AddRect(low, high, colour, style.px(5));
-    list.AddText(style.text, style.text->FontSize, {low.x + margin, low.y + margin}, colour, line.c_str(), nullptr,
-                 wrap);
-    context.state.controls.places[key + ".refused"] = {low.x, low.y, high.x, high.y};
+    context.state.controls.places[key + ".refused"] = found->second;
 }
 
 // ---- State of the run
@@ -98,13 +87,10 @@ std::string state_of(const Operating& operating, const OperationForm& form) {
     return form.report.was_started ? "Cancelled." : " ";
 }
 
-// One line in every state, so that the layout does not change.
 void draw_state(const PanelContext& context, const Operating& operating, const OperationForm& form) {
-    const std::string text = state_of(operating, form);
     const bool is_refused = form.report.error && !operating.is_running(form);
-    const std::string seen = shortened(text, ImGui::GetContentRegionAvail().x);
-    ImGui::TextColored(is_refused ? context.style.warning : context.style.muted, "%s", seen.c_str());
-    if (seen != text) tooltip(context, text);
+    const ImVec4& colour = is_refused ? context.style.warning : context.style.muted;
+    state_text(context, state_of(operating, form), 4, colour);
 }
 
 void coloured_text(const ImVec4& colour, const std::string& text) {

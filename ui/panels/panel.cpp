@@ -9,11 +9,11 @@ std::vector<std::unique_ptr<Panel>> make_panels() {
     panels.push_back(make_processing_panel());
     panels.push_back(make_statistics_panel());
     panels.push_back(make_log_panel());
+    panels.push_back(make_flow_panel());
     panels.push_back(make_overlays_panel());
     panels.push_back(make_view_panel());
     panels.push_back(make_transfer_panel());
     panels.push_back(make_measure_panel());
-    panels.push_back(make_flow_panel());
     panels.push_back(make_stabilise_panel());
     panels.push_back(make_filters_panel());
     panels.push_back(make_surfaces_panel());

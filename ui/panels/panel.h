@@ -99,7 +99,8 @@ struct PanelState {
     std::vector<SceneEntry> scenes = scene_entries();  // scenes of the simulator
 };
 
-// ---- Fonts, colours and sizes of the interface. Owned by the window.
+// ---- Fonts, colours and sizes of the interface. Owned by the window. The colours are those of the dark theme until
+// set_colours() of ui/window/theme.h.
 
 struct Style {
     float scale = 1;  // factor for all sizes in pixels
@@ -108,9 +109,20 @@ struct Style {
     ImFont* numbers = nullptr;  // digits of equal width
     ImFont* large = nullptr;    // start page and alignment view
 
+    ImVec4 ground{0.055f, 0.060f, 0.070f, 1};    // behind panels and between panes
+    ImVec4 surface{0.094f, 0.102f, 0.118f, 1};   // panels
+    ImVec4 raised{0.125f, 0.135f, 0.155f, 1};    // headings and pop-ups
+    ImVec4 lit{0.150f, 0.162f, 0.185f, 1};       // headings under the pointer
+    ImVec4 hairline{0.185f, 0.197f, 0.222f, 1};  // lines between surfaces
+    ImVec4 control{0.165f, 0.177f, 0.202f, 1};   // buttons and fields
+    ImVec4 hovered{0.205f, 0.220f, 0.250f, 1};   // the same under the pointer
+    ImVec4 pressed{0.245f, 0.263f, 0.300f, 1};   // the same while pressed
+    ImVec4 ink{0.885f, 0.900f, 0.925f, 1};       // text
+    ImVec4 muted{0.58f, 0.61f, 0.66f, 1};        // units and explanations
     ImVec4 accent{0.31f, 0.62f, 0.95f, 1};
-    ImVec4 muted{0.58f, 0.61f, 0.66f, 1};    // units and explanations
-    ImVec4 warning{0.96f, 0.55f, 0.36f, 1};  // pending errors
+    ImVec4 on_accent{0.04f, 0.05f, 0.06f, 1};  // text on the accent
+    ImVec4 warning{0.96f, 0.55f, 0.36f, 1};    // pending errors
+    ImVec4 late{0.95f, 0.71f, 0.22f, 1};       // a source without data
     ImVec4 good{0.42f, 0.78f, 0.50f, 1};
     ImVec4 recording{0.93f, 0.20f, 0.22f, 1};
 
@@ -134,13 +146,12 @@ class Panel {
     virtual std::string_view id() const = 0;     // such as "transfer"; used in window.open_panels
     virtual std::string_view title() const = 0;  // such as "Transfer function"
     virtual PanelSide side() const = 0;
-    virtual std::string_view words() const { return ""; }         // further words that people search for
-    virtual bool is_available(Workspace&) const { return true; }  // false hides the panel
+    virtual std::string_view words() const { return ""; }  // further words that people search for
+    // false hides the panel. Depends only on what is open, so that panels do not appear while people work.
+    virtual bool is_available(Workspace&) const { return true; }
 
-    // Moves the panel to the top of its side.
-    virtual bool comes_first(Workspace&) const { return false; }
-
-    // Draws the content. Called within an ImGui child of the width of the side, below the title.
+    // Draws the content. Called within an ImGui child of the width of the side, below the title. Its height changes
+    // only in answer to input: results and states that come later have reserved places.
     virtual void draw(const PanelContext& context) = 0;
 };
 

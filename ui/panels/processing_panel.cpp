@@ -106,7 +106,7 @@ class FiltersPanel : public NamedPanel {
     void draw(const PanelContext& context) override {
         setting_row(context, "filter.shown");
         draw_group(context, {"filter"}, "Filter");
-        muted_text(context, state_of(context.work));
+        state_text(context, state_of(context.work), 2);
         if (!Filtering::is_live(context.work)) draw_job(context);
     }
 
@@ -183,11 +183,14 @@ class StabilisePanel : public NamedPanel {
             if (!is_live) draw_group(context, {"registration"}, "Single volume");
         }
         if (!is_live) draw_buttons(context);
-        muted_text(context, state_of_motion(work));
+        state_text(context, state_of_motion(work), 2);
+        static const std::vector<RowShift> none;
         if (const auto done = Filtering::done_live(work)) {
-            if (!done->rows.empty()) draw_result(context, {done->rows, done->used, done});
+            draw_result(context, {done->rows, done->used, done});
         } else if (const StabilisedVolume* found = work.filtering().stabilised()) {
             draw_result(context, {found->rows, found->used, found->volume});
+        } else {
+            draw_result(context, {none, 0, nullptr});
         }
     }
 
@@ -212,11 +215,12 @@ class StabilisePanel : public NamedPanel {
             work.jobs().cancel(filtering.stabilise_job());
     }
 
-    // Copies the curves only when the result changes.
+    // Copies the curves only when the result changes. Without a result, the same places are empty.
     void draw_result(const PanelContext& context, const RegisteredRows& found) {
         const auto saccades = std::ranges::count_if(found.rows, &RowShift::is_saccade);
-        figure(context, "registered B-scans", fmt::format("{} of {}", found.used, found.rows.size()));
-        figure(context, "in saccades", fmt::format("{}", saccades));
+        const bool is_there = !found.rows.empty();
+        figure(context, "registered B-scans", is_there ? fmt::format("{} of {}", found.used, found.rows.size()) : "–");
+        figure(context, "in saccades", is_there ? fmt::format("{}", saccades) : "–");
         if (of_ != found.of) read(found);
         const float width = ImGui::GetContentRegionAvail().x;
         const double rows = std::max<double>(1, static_cast<double>(found.rows.size()) - 1);
@@ -243,13 +247,17 @@ class StabilisePanel : public NamedPanel {
                    "curvature are kept unless another time point is the reference.");
     }
 
-    // Counts the B-scans without a position by reason.
+    // Counts the B-scans without a position by reason, in two lines.
     static void draw_reasons(const PanelContext& context, const RegisteredRows& found) {
         std::map<std::string, int> without;
         for (const RowShift& row : found.rows) {
             if (!row.is_valid()) ++without[std::string(name_of(row.reason))];
         }
-        for (const auto& [reason, count] : without) figure(context, reason.c_str(), std::to_string(count), "B-scans");
+        std::string text;
+        for (const auto& [reason, count] : without)
+            text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", reason, count);
+        if (!found.rows.empty()) text = text.empty() ? "All B-scans have a position." : "Without a position: " + text;
+        state_text(context, text, 2);
     }
 
     // B-scans without a position become gaps in the curves.
@@ -329,29 +337,26 @@ class FlowPanel : public NamedPanel {
                (work.viewer().is_open() && work.viewer().view_source()->flow_grid());
     }
 
-    // Flow is the first panel if it is displayed. This applies as soon as flow is computed, before its first volume, so
-    // that panels do not move later.
-    bool comes_first(Workspace& work) const override {
-        return computes_flow(work) || (work.viewer().is_open() && work.viewer().view_source()->flow_grid());
-    }
-
     void draw(const PanelContext& context) override {
         ViewSource* view_source = context.work.viewer().view_source();
         const View& view = context.work.view();
         const auto scale = view_source != nullptr ? view_source->flow_scale(view) : std::nullopt;
-        const bool is_shown = scale || computes_flow(context.work);
+        const Scan* scan = context.work.settings().scan();
+        // Known before the first volume, so that nothing moves when it arrives.
+        const bool is_shown = scan == nullptr || computes_flow(context.work) ||
+                              (view_source != nullptr && view_source->live() == nullptr && view_source->flow_grid());
         if (is_shown) {
             // placeholder before the first volume
             colour_bar(context, scale.value_or(FlowScale{.range = NAN, .unit = ""}));
             draw_group(context, {"view"}, "Flow");
             draw_group(context, {"view"}, "Streaks");
-            if (!view.flow_streaks.empty() &&
-                plain_button(context, "flow.no_streaks", "Remove streaks", "remove streaks along vessels"))
+            if (plain_button(context, "flow.no_streaks", "Remove streaks", "remove streaks along vessels",
+                             !view.flow_streaks.empty()))
                 context.work.change("view.flow_streaks", std::vector<double>{});
             const auto grid = view_source != nullptr ? view_source->flow_grid() : std::nullopt;
-            if (grid && grid->v_max <= 0 && is_phasor(*grid)) setting_row(context, "view.flow_v_max");
+            const bool lacks_v_max = scan != nullptr ? !(scan->geometry.line_rate_hz > 0) : grid && grid->v_max <= 0;
+            if (lacks_v_max && (!grid || is_phasor(*grid))) setting_row(context, "view.flow_v_max");
         }
-        const Scan* scan = context.work.settings().scan();
         if (scan != nullptr && (!is_shown || section(context, "Computing", true)))
             draw_group(context, {"flow"}, "Flow");
     }

@@ -214,9 +214,8 @@ void state_line(const ImVec4& colour, const char* word) {
 
 void draw_state(const PanelContext& context, const LiveController& live) {
     const Style& style = context.style;
-    if (live.is_recording()) return state_line(style.recording, "recording");
-    if (live.is_running()) return state_line(style.good, "running");
-    state_line(style.muted, live.stats().ended ? "ended" : "stopped");
+    const SourceBadge badge = badge_of(style, live);
+    state_line(badge.colour, badge.text);
 }
 
 std::string size_text(const VolumeGrid& grid) {
@@ -362,12 +361,17 @@ class SourcePanel : public NamedPanel {
                 },
                 [&work](const Error& error) { work.notices().report_problem("source", error); });
         }
+        ImGui::SameLine();
+        action_button(context, "source.plugin", "Open a plugin…");
+        // A list of fixed height, because the search ends later.
+        ImGui::BeginChild("cameras", {0, 2 * ImGui::GetFrameHeightWithSpacing()});
         for (const std::string& line : instruments_->names) {
             const std::string name = line.substr(0, line.find(' '));
             if (plain_button(context, name, line.c_str())) open_source(context, name);
         }
-        action_button(context, "source.plugin", "Open a plugin…");
-        if (instruments_->was_asked && instruments_->names.empty()) muted_text(context, "No camera found");
+        if (instruments_->names.empty())
+            muted_text(context, instruments_->was_asked ? "No camera found" : "Cameras are listed here.");
+        ImGui::EndChild();
     }
 
     void draw_recent(const PanelContext& context) {

@@ -77,8 +77,11 @@ class StatisticsPanel : public NamedPanel {
         const LiveController& live = *view_source->live();
         const LiveStats stats = live.stats();
         draw_rates(context, stats, live.ring(), now_s);
-        const std::vector<DeviceWork> devices = live.devices();
-        if (devices.size() > 1 && section(context, "GPUs", true)) draw_devices(context, devices);
+        if (section(context, "GPUs", false)) {
+            ImGui::BeginChild("gpus", {0, 5 * ImGui::GetTextLineHeightWithSpacing()});
+            draw_devices(context, live.devices());
+            ImGui::EndChild();
+        }
         if (section(context, "Latency", true)) draw_waiting(context, stats);
         if (!section(context, "Dropped", true)) return;
         stat_lines(context, "Dropped", stats);
@@ -134,7 +137,7 @@ class StatisticsPanel : public NamedPanel {
         sparkline(context, "load", load_, now_s, fmt::format("{:.0f}", 100 * stats.load), "%");
         stat_lines(context, "Session", stats);
         stat_lines(context, "Session", ring);
-        if (ring.max_kept > 0) figure(context, "kept", fmt::format("{} of {}", ring.kept, ring.max_kept));
+        figure(context, "kept", ring.max_kept > 0 ? fmt::format("{} of {}", ring.kept, ring.max_kept) : "none");
         figure(context, "queue", fmt::format("{} (max {})", stats.queue.waiting_blocks, stats.queue.max_waiting_blocks),
                "blocks");
     }
@@ -230,8 +233,8 @@ class LogPanel : public NamedPanel {
 
     void draw_lines(const PanelContext& context, const std::deque<Notice>& all) const {
         const Style& style = context.style;
-        if (all.empty()) return muted_text(context, "No messages yet.");
         ImGui::BeginChild("lines", {0, style.px(180)});
+        if (all.empty()) muted_text(context, "Warnings, errors and saved files are listed here.");
         ImGui::PushTextWrapPos(0);
         std::size_t drawn = 0;
         for (auto notice = all.rbegin(); notice != all.rend() && drawn < max_lines; ++notice) {

@@ -37,7 +37,7 @@ struct MapDisplay {
 std::optional<ValueRange> range_of_map(const std::vector<float>& values);
 
 // Draws the map at the width of the panel. Cells of a few pixels display the mean of their values. Tests find the map
-// under `name` and the bar under `name`.bar.
+// under `name` and the bar under `name`.bar. The height is the same without values.
 void draw_map(const PanelContext& context, const char* name, const MapDisplay& map);
 
 constexpr float cell_px = 3;
@@ -147,13 +147,18 @@ void draw_map(const PanelContext& context, const char* name, const MapDisplay& m
     const ImVec2 at = ImGui::GetCursorScreenPos();
     ImGui::Dummy(size);
     note_place(context, name);
-    if (!range) return muted_text(context, "The two surfaces do not overlap.");
+    ImGui::GetWindowDrawList()->AddRectFilled(at, {at.x + size.x, at.y + size.y}, ImGui::GetColorU32(ImGuiCol_FrameBg),
+                                              ImGui::GetStyle().FrameRounding);
+    if (!range) {
+        ImGui::Dummy({width, context.style.px(10)});
+        state_text(context, map.values.empty() ? "" : "The two surfaces do not overlap.");
+        return state_text(context, "");
+    }
     const ColourMap colours = colour_map("viridis");
     const bool has_faded = draw_cells(map, colours, *range, at, size, context.style.px(cell_px));
     draw_bar(context, name, colours, *range, map.unit);
-    if (!has_faded) return;
-    muted_text(context, "Faded: ambiguous, another depth fits almost as well.");
-    note_place(context, std::string(name) + ".ambiguous");
+    state_text(context, has_faded ? "Faded: ambiguous, another depth fits almost as well." : "");
+    if (has_faded) note_place(context, std::string(name) + ".ambiguous");
 }
 
 // ---- The panel
@@ -221,11 +226,13 @@ void draw_search(const PanelContext& context) {
                         .endings = endings,
                         .chosen = [&work](const auto& path) { work.layering().save(work, path); }};
     }
-    muted_text(context, state_of_search(work));
+    state_text(context, state_of_search(work), 2);
 }
 
-// Colour and name of each surface, and the share of A-scans in which it is known.
+// Colour and name of each surface, and the share of A-scans in which it is known, in a list of fixed height.
 void draw_found(const PanelContext& context, const Surfaces& found) {
+    ImGui::BeginChild("found", {0, 6 * ImGui::GetTextLineHeightWithSpacing()});
+    if (found.all.empty()) muted_text(context, "Surfaces are listed here.");
     for (std::size_t k = 0; k < found.all.size(); ++k) {
         const Surface& surface = found.all[k];
         const auto known = std::ranges::count_if(surface.rows, [](float row) { return std::isfinite(row); });
@@ -239,6 +246,7 @@ void draw_found(const PanelContext& context, const Surfaces& found) {
         note_place(context, "layers.surface=" + surface.name);
         tooltip(context, "fraction of A-scans with this surface");
     }
+    ImGui::EndChild();
 }
 
 // While editing is on, the pointer drags surfaces in the section panes.
@@ -246,7 +254,8 @@ void draw_editing(const PanelContext& context, Layering& layering) {
     const LitButtons lit(context.style, layering.edits);
     if (plain_button(context, "layers.edit", layering.edits ? "Done editing" : "Edit by hand",
                      "drag a surface in the B-scan or the side view: its neighbourhood follows, surfaces never cross, "
-                     "Ctrl+Z undoes"))
+                     "Ctrl+Z undoes",
+                     layering.surfaces() != nullptr))
         layering.edits = !layering.edits;
 }
 
@@ -263,13 +272,13 @@ class SurfacesPanel : public NamedPanel {
         if (section(context, "Settings", false)) draw_wanted(context);
         draw_search(context);
         Layering& layering = context.work.layering();
-        const Surfaces* found = layering.surfaces();
-        if (found == nullptr || found->all.empty()) return;
-        draw_found(context, *found);
+        static const Surfaces none{};
+        const Surfaces& found = layering.surfaces() != nullptr ? *layering.surfaces() : none;
+        draw_found(context, found);
         setting_row(context, "layers.shown");
         draw_editing(context, layering);
-        if (layering.edits) draw_group(context, {"layers"}, "Editing");
-        if (found->all.size() > 1 && section(context, "Between two surfaces", true)) draw_between(context, *found);
+        draw_group(context, {"layers"}, "Editing");
+        if (section(context, "Between two surfaces", true)) draw_between(context, found);
     }
 
   private:
@@ -280,7 +289,8 @@ class SurfacesPanel : public NamedPanel {
         row_label(context, label);
         ImGui::SameLine(places.control);
         ImGui::SetNextItemWidth(places.right - places.control);
-        const bool is_open = ImGui::BeginCombo((std::string("##") + key).c_str(), found.all[chosen].name.c_str());
+        const std::string name = found.all.empty() ? "–" : found.all[chosen].name;
+        const bool is_open = ImGui::BeginCombo((std::string("##") + key).c_str(), name.c_str());
         note_place(context, key);
         if (!is_open) return;
         for (std::size_t k = 0; k < found.all.size(); ++k) {
@@ -292,17 +302,18 @@ class SurfacesPanel : public NamedPanel {
 
     // The map covers the lateral plane; its mean ignores unknown values.
     void draw_between(const PanelContext& context, const Surfaces& found) {
-        const std::size_t last = found.all.size() - 1;
+        const std::size_t last = std::max<std::size_t>(found.all.size(), 1) - 1;
+        const std::size_t lower = lower_, upper = upper_;
         lower_ = std::min(lower_, last);
         upper_ = std::min(upper_, last);
         choose(context, "layers.upper", "from", found, upper_);
         choose(context, "layers.lower", "to", found, lower_);
-        if (upper_ >= lower_) return muted_text(context, "The second surface must be below the first.");
         Layering& layering = context.work.layering();
-        draw_cut(context, found);
-        const std::vector<float>& map = layering.thickness(upper_, lower_);
-        const DepthScale scale(layering.grid());
-        const std::string unit = unit_text(scale.unit());
+        const bool is_layer = upper_ < lower_ && !found.all.empty();
+        draw_cut(context, found, is_layer);
+        static const std::vector<float> no_map;
+        const std::vector<float>& map = is_layer ? layering.thickness(upper_, lower_) : no_map;
+        const std::string unit = is_layer ? unit_text(DepthScale(layering.grid()).unit()) : "µm";
         double sum = 0;
         std::int64_t known = 0;
         for (const float value : map) {
@@ -312,19 +323,26 @@ class SurfacesPanel : public NamedPanel {
         }
         figure(context, "mean thickness", known > 0 ? short_number(sum / static_cast<double>(known)) : "–",
                unit.c_str());
-        const std::vector<std::uint8_t> ambiguous = ambiguous_between(found, upper_, lower_);
+        const std::vector<std::uint8_t> ambiguous =
+            is_layer ? ambiguous_between(found, upper_, lower_) : std::vector<std::uint8_t>();
         draw_map(context, "layers.thickness", {map, found.a_scans, found.b_scans, unit, ambiguous});
         tooltip(context, "thickness along the A-scan: A-scans to the right, B-scans downwards");
+        const bool is_wrong = !found.all.empty() && !is_layer;
+        state_text(context, is_wrong ? "The second surface must be below the first." : "");
+        if (!found.all.empty()) return;
+        lower_ = lower;  // kept for the surfaces to come
+        upper_ = upper;
     }
 
-    void draw_cut(const PanelContext& context, const Surfaces& found) {
+    void draw_cut(const PanelContext& context, const Surfaces& found, bool is_layer) {
         const View& view = context.work.view();
         const std::string prefix(layer_prefix);
-        const bool is_cut =
-            view.top_from == prefix + found.all[upper_].name && view.bottom_from == prefix + found.all[lower_].name;
+        const bool is_cut = is_layer && view.top_from == prefix + found.all[upper_].name &&
+                            view.bottom_from == prefix + found.all[lower_].name;
         const LitButtons lit(context.style, is_cut);
         const char* help = "clip the volume to the slab between the surfaces and show it in the en-face view";
-        if (!plain_button(context, "layers.between", is_cut ? "Show whole volume" : "Show slab", help)) return;
+        if (!plain_button(context, "layers.between", is_cut ? "Show whole volume" : "Show slab", help, is_layer))
+            return;
         if (is_cut)
             context.work.layering().show_all(context.work);
         else

@@ -7,10 +7,12 @@
 #include "app/viewer/live_source.h"
 #include "app/viewer/view_source.h"
 #include "compute/plan/describe.h"
+#include "compute/plural.h"
 #include "ui/panels/controls.h"
 #include "ui/panels/panel.h"
 #include "ui/panels/value_text.h"
 #include "ui/panels/widgets.h"
+#include "ui/workspace/losses.h"
 
 namespace echolux {
 namespace {
@@ -104,13 +106,16 @@ void draw_live(const PanelContext& context, const LiveController& live) {
     const LiveStats stats = live.stats();
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float height = ImGui::GetTextLineHeight();
-    const ImVec4 colour = live.is_recording() ? style.recording : live.is_running() ? style.good : style.muted;
+    const SourceBadge badge = live.is_recording() && live.state() == SourceState::live
+                                  ? SourceBadge{"RECORDING", style.recording, ""}
+                                  : badge_of(style, live);
+    const ImVec4& colour = badge.colour;
     ImGui::GetWindowDrawList()->AddCircleFilled({at.x + 0.4f * height, at.y + 0.5f * ImGui::GetFrameHeight()},
                                                 0.32f * height, ImGui::GetColorU32(colour));
     ImGui::SetCursorPosX(ImGui::GetCursorPosX() + 1.1f * height);
     ImGui::AlignTextToFramePadding();
     ImGui::PushFont(style.strong);
-    ImGui::TextColored(colour, "%s", live.is_recording() ? "RECORDING" : live.is_running() ? "LIVE" : "stopped");
+    ImGui::TextColored(colour, "%s", badge.text);
     ImGui::PopFont();
     draw_text(context, style.numbers, ImGui::GetStyleColorVec4(ImGuiCol_Text), duration_text(stats.seconds));
     std::string progress = fmt::format("volume {}, {} A-scans/s", count_text(stats.finished_volumes),
@@ -119,6 +124,13 @@ void draw_live(const PanelContext& context, const LiveController& live) {
     draw_text(context, style.text, style.muted, progress);
     const std::int64_t left_out = stats.left_out_volumes();
     if (left_out > 0) draw_text(context, style.text, style.warning, count_text(left_out) + " dropped");
+    const Losses& losses = context.work.losses();
+    if (const Loss* loss = losses.selected()) {
+        draw_text(context, style.text, style.recording,
+                  fmt::format("{} lost after {:.1f} s, in volume {}", plural(loss->blocks, "blocks"), loss->at_s,
+                              loss->volume + 1));
+    }
+    loss_bar(context, stats.seconds);
 }
 
 std::string recent_text(const RecentTimeline& kept) {
@@ -127,13 +139,14 @@ std::string recent_text(const RecentTimeline& kept) {
     return fmt::format("{} of {} kept    {:.2f} s", count, kept.max_volumes(), kept.seconds());
 }
 
-// Kept volumes of a live source, drawn below its state.
-void draw_recent(const PanelContext& context, RecentTimeline& kept) {
-    draw_buttons(context, buttons_of(!kept.is_paused()));
+// Kept volumes of a live source, drawn below its state. Before the first volume the same places are empty.
+void draw_recent(const PanelContext& context, RecentTimeline* kept) {
+    draw_buttons(context, buttons_of(kept == nullptr || !kept->is_paused()));
     action_button(context, "source.save_kept", "Save");
     const Style& style = context.style;
-    draw_text(context, style.numbers, kept.is_paused() ? style.warning : ImGui::GetStyleColorVec4(ImGuiCol_Text),
-              recent_text(kept));
+    const bool is_paused = kept != nullptr && kept->is_paused();
+    draw_text(context, style.numbers, is_paused ? style.warning : ImGui::GetStyleColorVec4(ImGuiCol_Text),
+              kept != nullptr ? recent_text(*kept) : "none kept yet");
     recent_bar(context, kept);
 }
 
@@ -152,7 +165,9 @@ class TimePanel : public NamedPanel {
             draw_series(context, view_source, *timeline);
         } else {
             draw_live(context, *view_source.live());
-            if (RecentTimeline* kept = view_source.recent_timeline()) draw_recent(context, *kept);
+            const bool keeps = context.work.settings().source().keep_gb > 0;
+            RecentTimeline* kept = view_source.recent_timeline();
+            if (keeps || kept != nullptr) draw_recent(context, kept);
         }
     }
 };

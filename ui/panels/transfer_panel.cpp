@@ -121,18 +121,25 @@ class TransferPanel : public NamedPanel {
         Workspace& work = context.work;
         setting_row(context, "view.preset");
         draw_curve(context);
-        if (work.view().transfer_curve) draw_own_curve(context);  // below, so that the curve does not move
+        draw_origin(context);
         draw_group(context, {"view"}, "Range");
         draw_plane_section(context);
         if (section(context, "More", false)) draw_more(context);
     }
 
   private:
-    static void draw_own_curve(const PanelContext& context) {
+    // Origin of the curve, and a button to return to the preset from a custom curve.
+    static void draw_origin(const PanelContext& context) {
         Workspace& work = context.work;
-        muted_text(context, work.view().transfer.empty() ? "Custom curve" : "From a file");
-        ImGui::SameLine();
-        if (plain_button(context, "transfer.back", "Back to the preset")) {
+        const bool is_own = work.view().transfer_curve.has_value();
+        ImGui::AlignTextToFramePadding();
+        ImGui::TextColored(context.style.muted, "%s",
+                           !is_own                        ? "Curve of the preset"
+                           : work.view().transfer.empty() ? "Custom curve"
+                                                          : "Curve from a file");
+        const float width = ImGui::CalcTextSize("Back to preset").x + 2 * ImGui::GetStyle().FramePadding.x;
+        ImGui::SameLine(ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x - width);
+        if (plain_button(context, "transfer.back", "Back to preset", "use the curve of the preset again", is_own)) {
             work.change("view.preset", work.settings().field("view.preset")->get());
         }
     }
@@ -196,8 +203,7 @@ std::unique_ptr<Panel> make_transfer_panel() {
 }
 
 // ---- Panel of displayed layers from top to bottom. Layers can be hidden, and flow can be above or below the volume.
-// Also lists the channels: volumes on the same voxel grid, each with its own curve. Present only if there is more than
-// the volume.
+// Also lists the channels: volumes on the same voxel grid, each with its own curve.
 
 namespace {
 
@@ -270,13 +276,17 @@ std::vector<Layer> layers_of(const PanelContext& context) {
         layers.push_back(is_under ? volume : moving);
         layers.push_back(is_under ? moving : volume);
     } else {
+        // The row of a scan is there before its first flow.
+        if (context.work.settings().scan() != nullptr)
+            layers.push_back({"flow", "Flow: none", false, false, "choose a method in the panel Flow", "overlay",
+                              "hidden", "view.flow_shown"});
         layers.push_back(volume);
     }
-    if (has_heights(view)) {
-        layers.push_back({"heights", "Height maps", view.heights_cut, true,
-                          "view.top_* and view.bottom_* clip the volume; their settings are kept if this is off",
-                          "true", "false", "view.heights_cut"});
-    }
+    const bool is_cut = has_heights(view);
+    layers.push_back({"heights", "Height maps", is_cut && view.heights_cut, is_cut,
+                      is_cut ? "view.top_* and view.bottom_* clip the volume; their settings are kept if this is off"
+                             : "none: set view.top_from or view.bottom_from in the panel View, Clip",
+                      "true", "false", "view.heights_cut"});
     return layers;
 }
 
@@ -315,10 +325,7 @@ class OverlaysPanel : public NamedPanel {
     OverlaysPanel()
         : NamedPanel("layers", "Overlays", PanelSide::right, "overlay visibility show hide order channels") {}
 
-    bool is_available(Workspace& work) const override {
-        return work.viewer().is_open() &&
-               (work.viewer().view_source()->flow_grid() || has_heights(work.view()) || has_channels(work.view()));
-    }
+    bool is_available(Workspace& work) const override { return work.viewer().is_open(); }
 
     void draw(const PanelContext& context) override {
         const std::vector<Layer> layers = layers_of(context);

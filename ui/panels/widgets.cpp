@@ -15,6 +15,7 @@
 #include "ui/panels/controls.h"
 #include "ui/panels/value_text.h"
 #include "ui/panels/volume_facts.h"
+#include "ui/workspace/losses.h"
 
 namespace echolux {
 namespace {
@@ -107,10 +108,11 @@ bool run_action(const PanelContext& context, std::string_view id) {
     return has_run;
 }
 
-LitButtons::LitButtons(const Style& style, bool is_on) : colours_(is_on ? 2 : 0) {
+LitButtons::LitButtons(const Style& style, bool is_on) : colours_(is_on ? 3 : 0) {
     if (!is_on) return;
     ImGui::PushStyleColor(ImGuiCol_Button, style.accent);
     ImGui::PushStyleColor(ImGuiCol_ButtonHovered, style.accent);
+    ImGui::PushStyleColor(ImGuiCol_Text, style.on_accent);
 }
 
 LitButtons::~LitButtons() {
@@ -147,7 +149,7 @@ bool primary_button(const PanelContext& context, std::string_view name, const ch
     ImGui::PushStyleColor(ImGuiCol_Button, accent);
     ImGui::PushStyleColor(ImGuiCol_ButtonHovered, lighter(0.2f));
     ImGui::PushStyleColor(ImGuiCol_ButtonActive, lighter(0.35f));
-    ImGui::PushStyleColor(ImGuiCol_Text, {0.04f, 0.05f, 0.06f, 1});
+    ImGui::PushStyleColor(ImGuiCol_Text, context.style.on_accent);
     const bool is_pressed = plain_button(context, name, label, "", true, width);
     ImGui::PopStyleColor(4);
     return is_pressed;
@@ -207,6 +209,41 @@ void figure(const PanelContext& context, const char* name, const std::string& va
     if (*unit == '\0') return;
     ImGui::SameLine(0, style.px(5));
     ImGui::TextColored(style.muted, "%s", unit);
+}
+
+void state_text(const PanelContext& context, const std::string& text, int lines, const ImVec4& colour) {
+    const float width = ImGui::GetContentRegionAvail().x, line = ImGui::GetTextLineHeight();
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    const char *begin = text.c_str(), *end = begin + text.size();
+    bool is_whole = true;
+    for (int i = 0; i < lines && begin < end; ++i) {
+        const bool is_last = i + 1 == lines;
+        const char* stop = is_last ? end : ImGui::GetFont()->CalcWordWrapPositionA(1, begin, end, width);
+        const std::string part(begin, stop), seen = shortened(part, width);
+        is_whole = is_whole && seen == part;
+        list->AddText({at.x, at.y + static_cast<float>(i) * line}, ImGui::GetColorU32(colour), seen.c_str());
+        begin = stop;
+        while (begin < end && *begin == ' ') ++begin;
+    }
+    ImGui::Dummy({width, static_cast<float>(lines) * line});
+    if (!is_whole) tooltip(context, text);
+}
+
+void state_text(const PanelContext& context, const std::string& text, int lines) {
+    state_text(context, text, lines, context.style.muted);
+}
+
+SourceBadge badge_of(const Style& style, const LiveController& live) {
+    switch (live.state()) {
+        case SourceState::stopped: return {"Stopped", style.muted, "the source is stopped"};
+        case SourceState::ended: return {"Ended", style.muted, "the source has no more data"};
+        case SourceState::live: return {"LIVE", style.good, "data arrive from the source"};
+        case SourceState::replay: return {"Replay", style.accent, "a recording is played again; nothing is measured"};
+        case SourceState::late: return {"No data", style.late, "no data for 1 s: check the trigger and the cable"};
+        case SourceState::failed: break;
+    }
+    return {"Source lost", style.recording, "the source failed and is being started again; the log has the reason"};
 }
 
 void muted_text(const PanelContext& context, const std::string& text) {
@@ -756,9 +793,9 @@ void draw_step(const PanelContext& context, const Bar& bar, std::int64_t step) {
     const Style& style = context.style;
     ImDrawList* list = ImGui::GetWindowDrawList();
     const float x = bar.middle_of(step);
-    list->AddLine({x, bar.low.y - style.px(2)}, {x, bar.high.y + style.px(2)}, IM_COL32(255, 255, 255, 255),
-                  style.px(2));
-    list->AddCircleFilled({x, bar.low.y - style.px(1)}, style.px(4), IM_COL32(255, 255, 255, 255));
+    const ImU32 colour = ImGui::GetColorU32(style.ink);
+    list->AddLine({x, bar.low.y - style.px(2)}, {x, bar.high.y + style.px(2)}, colour, style.px(2));
+    list->AddCircleFilled({x, bar.low.y - style.px(1)}, style.px(4), colour);
 }
 
 void draw_bar(const PanelContext& context, const Bar& bar, const Timeline& timeline, const std::vector<Interval>& ready,
@@ -813,14 +850,42 @@ void time_bar(const PanelContext& context, Timeline& timeline, const std::vector
     tooltip(context, "drag to move through time; the blue marks limit playback; green: loaded" + lost);
 }
 
+void loss_bar(const PanelContext& context, double seconds) {
+    const Style& style = context.style;
+    const Losses& losses = context.work.losses();
+    const float width = ImGui::GetContentRegionAvail().x - style.px(8), height = style.px(8);
+    ImGui::SetCursorPosX(ImGui::GetCursorPosX() + style.px(4));
+    ImGui::InvisibleButton("##losses", {width, height});
+    note_place(context, "losses.bar");
+    const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
+    ImDrawList* list = ImGui::GetWindowDrawList();
+    list->AddRectFilled(low, high, ImGui::GetColorU32(ImGuiCol_FrameBg), style.px(3));
+    const auto at = [&](const Loss& loss) {
+        return low.x + width * static_cast<float>(std::clamp(loss.at_s / std::max(seconds, 1e-9), 0.0, 1.0));
+    };
+    for (const Loss& loss : losses.all()) {
+        const float x = at(loss);
+        list->AddRectFilled({x - style.px(1.5f), low.y}, {x + style.px(1.5f), high.y},
+                            ImGui::GetColorU32(style.recording));
+    }
+    if (const Loss* selected = losses.selected()) {
+        const float x = at(*selected);
+        list->AddRect({x - style.px(4), low.y - style.px(3)}, {x + style.px(4), high.y + style.px(3)},
+                      ImGui::GetColorU32(style.ink), style.px(2), 0, style.px(1.5f));
+    }
+    tooltip(context, losses.all().empty()
+                         ? "time since the start; losses will be marked in red"
+                         : "time since the start; red: " + plural(losses.all().size(), "losses") + " of blocks");
+}
+
 // The bar has room for the maximum number of volumes and fills from the left.
-void recent_bar(const PanelContext& context, RecentTimeline& kept) {
-    const Bar bar = placed_bar(context, kept.max_volumes());
-    const std::int64_t count = std::ssize(kept.volumes());
-    if (ImGui::IsItemActive() && count > 0) kept.go_to(std::min(bar.step_at(ImGui::GetIO().MousePos.x), count - 1));
+void recent_bar(const PanelContext& context, RecentTimeline* kept) {
+    const Bar bar = placed_bar(context, kept == nullptr ? 1 : kept->max_volumes());
+    const std::int64_t count = kept == nullptr ? 0 : std::ssize(kept->volumes());
+    if (ImGui::IsItemActive() && count > 0) kept->go_to(std::min(bar.step_at(ImGui::GetIO().MousePos.x), count - 1));
     draw_ground(context, bar, {0, count});
     draw_ready(context, bar, {{0, count}});
-    if (count > 0) draw_step(context, bar, kept.step());
+    if (count > 0) draw_step(context, bar, kept->step());
     tooltip(context, "drag to pause at an earlier volume; Space returns to live");
 }
 

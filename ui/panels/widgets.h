@@ -80,6 +80,19 @@ std::string shortened(std::string text, float max_width);
 // layout does not change.
 void figure(const PanelContext& context, const char* name, const std::string& value, const char* unit = "");
 
+// Draws a text that changes with a state, in the colour of units, in the space of `lines` lines: the rest is in the
+// tooltip. So no state moves the controls below it.
+void state_text(const PanelContext& context, const std::string& text, int lines = 1);
+void state_text(const PanelContext& context, const std::string& text, int lines, const ImVec4& colour);
+
+// State of a live source as a word with its colour, and an explanation. Words have at most eleven letters.
+struct SourceBadge {
+    const char* text;
+    ImVec4 colour;
+    const char* help;
+};
+SourceBadge badge_of(const Style& style, const LiveController& live);
+
 // Draws an explanation in the colour of units, wrapped at the width of the panel.
 void muted_text(const PanelContext& context, const std::string& text);
 
@@ -95,12 +108,15 @@ class LitButtons {
     int colours_;
 };
 
+// Draws the time since the start of a live source as a bar with its losses. The selected one is marked.
+void loss_bar(const PanelContext& context, double seconds);
+
 // Draws the time points of a series as a bar with loaded steps, incomplete steps, playback range and current step. Drag
 // to change the step.
 void time_bar(const PanelContext& context, Timeline& timeline, const std::vector<Interval>& ready,
               const std::vector<std::int64_t>& incomplete);
 // Draws the kept volumes of a live source in the same way.
-void recent_bar(const PanelContext& context, RecentTimeline& kept);
+void recent_bar(const PanelContext& context, RecentTimeline* kept);  // nullptr: none yet
 
 // Continues on the current line if `width` pixels fit, otherwise on the next.
 void same_line_where_fits(const PanelContext& context, float width, float gap);

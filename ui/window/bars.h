@@ -9,35 +9,24 @@
 
 namespace echolux {
 
-// Top bar with menus built from actions, the name of the open document, and the states of the source and of a
-// recording.
-class TopBar {
-  public:
-    void draw(const PanelContext& context, const Region& place);
-
-  private:
-    void draw_state(const PanelContext& context, const Region& place);
-
-    double recording_since_s_ = -1;  // start of the recording; negative: none
-};
+// Draws the top bar with menus built from actions, the name of the open document, and for a live source its losses, its
+// state, and buttons to start, stop and record. They stay reachable in a narrow window, which hides the panels.
+void draw_top_bar(const PanelContext& context, const Region& place);
 
 // Returns the title for the frame of the window.
 std::string window_title(Workspace& work);
 
-// Status line with the newest notice, the running job with a button to cancel it, and devices with their rates. Each
-// part has a fixed position, so that no change moves the others.
+// Status line with the newest notice in two lines, the running job with a button to cancel it, and devices with their
+// rates. Each part has a fixed position, so that no change moves the others and no message covers a picture.
 class StatusLine {
   public:
     void draw(const PanelContext& context, const Region& place);
 
   private:
-    void draw_notice(const PanelContext& context, float left, float right, float middle);
+    void draw_notice(const PanelContext& context, int lines, float left, float right, float middle);
 
     std::uint64_t held_ = 0;  // the notice under the pointer, which stays visible; 0: none
 };
-
-// Draws the newest error in full above the picture for 15 s, or until it is dismissed. Clicks pass through.
-void draw_problem(const PanelContext& context, const Region& centre);
 
 // Returns the newest notice to display, or nullptr.
 const Notice* notice_to_show(Workspace& work);

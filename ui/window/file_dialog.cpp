@@ -242,7 +242,7 @@ bool FileDialog::draw_row(const PanelContext& context, const FolderEntry& entry,
     }
     const float right = at.x + width - style.px(8), date_left = right - style.px(134),
                 size_left = date_left - style.px(84);
-    put(entry.is_folder ? style.strong : style.text, at.x + style.px(8), size_left - style.px(10), middle, ink,
+    put(entry.is_folder ? style.strong : style.text, at.x + style.px(8), size_left - style.px(10), middle, style.ink,
         entry.is_folder ? entry.name + "/" : entry.name);
     if (!entry.is_folder)
         put(style.text, size_left, date_left, middle, style.muted, bytes_text(static_cast<double>(entry.bytes)));
@@ -255,7 +255,7 @@ bool FileDialog::draw_row(const PanelContext& context, const FolderEntry& entry,
 }
 
 void FileDialog::draw_list(const PanelContext& context, float height) {
-    ImGui::PushStyleColor(ImGuiCol_ChildBg, surface);
+    ImGui::PushStyleColor(ImGuiCol_ChildBg, context.style.surface);
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {context.style.px(6), context.style.px(6)});
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, 0});
     ImGui::BeginChild("list", {0, height}, false, ImGuiWindowFlags_AlwaysUseWindowPadding);

@@ -116,6 +116,13 @@ bool ImguiHost::set_scale(double scale) {
     return true;
 }
 
+void ImguiHost::set_theme(WindowTheme theme) {
+    if (theme == theme_) return;
+    theme_ = theme;
+    set_colours(style_, theme);
+    if (style_.text != nullptr) apply_theme(style_);
+}
+
 ImguiHost::Glyphs ImguiHost::glyphs() const {
     unsigned char* coverage = nullptr;
     int width = 0, height = 0;

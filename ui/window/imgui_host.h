@@ -24,6 +24,7 @@ class ImguiHost {
 
     // Loads fonts, colours and sizes for a scale. Returns true if they changed and glyphs() must be uploaded again.
     bool set_scale(double scale);
+    void set_theme(WindowTheme theme);
     const Style& style() const { return style_; }
 
     // Font atlas with one byte of coverage per pixel.
@@ -69,6 +70,7 @@ class ImguiHost {
     NativeWindow& native_;
     ImGuiContext* context_ = nullptr;
     Style style_;
+    WindowTheme theme_ = WindowTheme::dark;
     std::deque<TimestampedEvent> waiting_;
     double clock_s_ = 0;  // time of Dear ImGui's clock
     int text_waits_ = 0;  // frames for which typed text is still held back

@@ -6,13 +6,18 @@
 namespace echolux {
 namespace {
 
-constexpr double top_height = 40, status_height = 28;  // in pixels at scale 1
-constexpr double narrowest_column = 230, gap = 3;      // in pixels at scale 1
-constexpr double max_of_width = 0.27;                  // maximum share of a column
-constexpr double min_of_centre = 0.45;                 // minimum share of the pictures
+constexpr double status_height = 48, low_status_height = 28, low_window = 420;  // in pixels at scale 1
+constexpr double narrowest_column = 230, gap = 3;                               // in pixels at scale 1
+constexpr double max_of_width = 0.27;                                           // maximum share of a column
+constexpr double min_of_centre = 0.45;                                          // minimum share of the pictures
 
 std::int64_t pixels(double at_scale_1, double scale) {
     return std::llround(at_scale_1 * scale);
+}
+
+// A low window has a status line of one line.
+bool is_low(const WindowNeeds& needs) {
+    return static_cast<double>(needs.height) < low_window * needs.scale;
 }
 
 // Width in pixels; 0 if the column is hidden.
@@ -68,7 +73,8 @@ void add_sections(PanePlan& plan, const Region& whole, bool is_column, double sh
 
 WindowPlan plan_window(const WindowSettings& settings, const WindowNeeds& needs) {
     WindowPlan plan;
-    const std::int64_t top = pixels(top_height, needs.scale), status = pixels(status_height, needs.scale);
+    const std::int64_t top = pixels(static_cast<double>(bar_height), needs.scale),
+                       status = pixels(is_low(needs) ? low_status_height : status_height, needs.scale);
     const std::int64_t line = std::max<std::int64_t>(1, pixels(1, needs.scale));
     const std::int64_t middle = std::max<std::int64_t>(1, needs.height - top - status - 2 * line);
     std::int64_t left = column_width(settings.left_panels && needs.is_open, settings.left_width, needs);

@@ -10,6 +10,8 @@
 
 namespace echolux {
 
+constexpr float bar_height = 40;  // of the top bar, in pixels at scale 1
+
 struct WindowPlan {
     Region top, left, right, centre, bottom, status;  // zero width: hidden
 };

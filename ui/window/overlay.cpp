@@ -44,8 +44,8 @@ void Overlay::begin_sheet(const PanelContext& context, ImVec2 size, const char* 
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {style.px(20), style.px(18)});
     ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, style.px(10));
     ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 1);
-    ImGui::PushStyleColor(ImGuiCol_WindowBg, raised);
-    ImGui::PushStyleColor(ImGuiCol_FrameBg, ground);
+    ImGui::PushStyleColor(ImGuiCol_WindowBg, style.raised);
+    ImGui::PushStyleColor(ImGuiCol_FrameBg, style.ground);
     ImGui::Begin(name, nullptr,
                  ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove |
                      ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoCollapse |
@@ -159,7 +159,7 @@ void CommandPalette::draw_row(const PanelContext& context, const Row& row, bool 
     const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
     ImDrawList& list = *ImGui::GetWindowDrawList();
     if (is_chosen) list.AddRectFilled(low, high, ImGui::GetColorU32(ImGuiCol_HeaderHovered), style.px(5));
-    const ImU32 colour = shade(row.is_possible ? ink : style.muted, row.is_possible ? 1.0f : 0.6f);
+    const ImU32 colour = shade(row.is_possible ? style.ink : style.muted, row.is_possible ? 1.0f : 0.6f);
     const float middle = 0.5f * (low.y + high.y), top = middle - 0.5f * style.text->FontSize;
     list.AddText(style.text, style.text->FontSize, {low.x + style.px(10), top}, colour, row.title.c_str());
     const float width = style.text->CalcTextSizeA(style.text->FontSize, 1e6f, 0, row.title.c_str()).x;
@@ -289,7 +289,7 @@ void draw_group(const Style& style, const Group& group, ImVec2 at, float width) 
         const float left = at.x + std::max(style.px(128), width_of_keys(style, row.keys) + style.px(10));
         list.PushClipRect({left, at.y}, {at.x + width, middle + style.px(20)}, true);
         list.AddText(style.text, style.text->FontSize, {left, middle - 0.5f * style.text->FontSize},
-                     ImGui::GetColorU32(ink), row.meaning.c_str());
+                     ImGui::GetColorU32(style.ink), row.meaning.c_str());
         list.PopClipRect();
         middle += style.px(26);
     }
@@ -433,27 +433,57 @@ void About::draw(const PanelContext& context, ImVec2 size) {
     end_sheet();
 }
 
-// ---- Offer to restore the last state
+// ---- Question
 
-void RestoreOffer::draw(const PanelContext& context, ImVec2 size) {
-    if (!is_open()) return;
-    if (context.work.viewer().is_open()) return close();
-    begin_sheet(context, size, "restore", {460, 0});
-    title(context, "Restore the last state?");
+namespace {
+
+// Darkens the window and takes its clicks.
+void draw_shade(ImVec2 size) {
+    ImGui::SetNextWindowPos({0, 0});
+    ImGui::SetNextWindowSize(size);
+    ImGui::PushStyleColor(ImGuiCol_WindowBg, ImVec4(0, 0, 0, 0.55f));
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0);
+    ImGui::Begin("shade", nullptr,
+                 ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
+                     ImGuiWindowFlags_NoNav);
+    ImGui::End();
+    ImGui::PopStyleVar();
+    ImGui::PopStyleColor();
+}
+
+}  // namespace
+
+// Esc keeps, and so does Enter: only offers are confirmed by it. The focus moves by Tab and has Enter for itself.
+void QuestionDialog::draw(const PanelContext& context, ImVec2 size) {
+    if (!context.work.question()) return close();
+    if (!is_open()) open();
+    const Question question = *context.work.question();
+    const Style& style = context.style;
+    draw_shade(size);
+    begin_sheet(context, size, "question", {440, 0});
+    ImGui::SetWindowFocus();
+    title(context, question.title.c_str());
     ImGui::PushTextWrapPos(0);
-    ImGui::TextUnformatted(
-        "Echolux did not exit properly. It can open the same data again, with view and settings. A recording that was "
-        "running is on disk up to its last block.");
+    ImGui::TextUnformatted(question.text.c_str());
     ImGui::PopTextWrapPos();
-    ImGui::Dummy({0, context.style.px(8)});
-    const float button = context.style.px(120);
-    const bool restores = primary_button(context, "restore.yes", "Restore", button) || is_pressed(ImGuiKey_Enter);
+    ImGui::Dummy({0, style.px(10)});
+    const auto width_of = [&](const std::string& label) {
+        return std::max(ImGui::CalcTextSize(label.c_str()).x + style.px(28), style.px(110));
+    };
+    const float confirm = width_of(question.confirm), keep = width_of(question.keep);
+    const bool enters = !is_new() && ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Enter), false) &&
+                        !context.state.focus.control.starts_with("question");
+    const auto button = [&](const char* name, const std::string& label, float width, bool is_usual) {
+        const bool is_clicked = is_usual ? primary_button(context, name, label.c_str(), width)
+                                         : plain_button(context, name, label.c_str(), "", true, width);
+        return is_clicked || (is_usual && enters);
+    };
+    ImGui::SetCursorPosX(ImGui::GetWindowWidth() - style.px(20) - confirm - keep - ImGui::GetStyle().ItemSpacing.x);
+    const bool is_confirmed = button("question.confirm", question.confirm, confirm, question.is_offer);
     ImGui::SameLine();
-    const bool declines = plain_button(context, "restore.no", "Do not restore", "", true, button);
+    const bool is_kept = button("question.keep", question.keep, keep, !question.is_offer);
     end_sheet();
-    if (!restores && !declines) return;
-    close();
-    if (restores) attempt(context, "files", [&] { context.work.restore_last_session(); });
+    if (is_confirmed || is_kept) context.work.answer(is_confirmed);
 }
 
 // ---- Raw dialog
@@ -499,7 +529,7 @@ void draw_square(const PanelContext& context, const Picture& picture, bool is_lo
     ImGui::BeginGroup();
     const ImVec2 at = ImGui::GetCursorScreenPos();
     ImDrawList& list = *ImGui::GetWindowDrawList();
-    list.AddRectFilled(at, {at.x + edge, at.y + edge}, ImGui::GetColorU32(surface), context.style.px(4));
+    list.AddRectFilled(at, {at.x + edge, at.y + edge}, ImGui::GetColorU32(context.style.surface), context.style.px(4));
     const std::int64_t half = picture.height / 2;
     if (picture.width > 0 && half > 0) draw_gray(list, picture, is_lower ? half : 0, half, at, edge);
     ImGui::Dummy({edge, edge});

@@ -1,5 +1,5 @@
-// Sheets above the window that Esc closes: about, key map, the offer to restore the last state, command palette, tour,
-// and the dialog for raw files; the file dialog is another one. The window behind them keeps running.
+// Sheets above the window that Esc closes: about, key map, command palette, tour, questions, and
+// the dialog for raw files; the file dialog is another one. The window behind them keeps running.
 #pragma once
 
 #include <cstddef>
@@ -59,12 +59,6 @@ class KeyMap : public Overlay {
     void draw(const PanelContext& context, ImVec2 size) override;
 };
 
-// Asks at the start after a crash whether to restore the last state. Closes when something is opened.
-class RestoreOffer : public Overlay {
-  public:
-    void draw(const PanelContext& context, ImVec2 size) override;
-};
-
 // Command palette: finds actions, panels and settings by words of their names or by synonyms. It shows what Enter will
 // do. A chosen setting can be changed in the palette.
 class CommandPalette : public Overlay {
@@ -102,6 +96,13 @@ class Tour : public Overlay {
     void point_at(const PanelContext& context, const std::vector<std::string_view>& names) const;
 
     std::size_t hint_ = 0;
+};
+
+// ---- Question of the workspace. Everything else waits for the answer; sources and recordings continue.
+
+class QuestionDialog : public Overlay {
+  public:
+    void draw(const PanelContext& context, ImVec2 size) override;
 };
 
 // ---- Dialog for a raw file without a description: a proposal with a preview, which the user corrects and accepts.

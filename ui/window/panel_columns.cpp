@@ -38,7 +38,7 @@ bool heading(const PanelContext& context, const Panel& panel, bool is_open) {
     const bool clicked = ImGui::InvisibleButton("heading", size);
     note_place(context, "panel." + std::string(panel.id()));
     ImDrawList& list = *ImGui::GetWindowDrawList();
-    const ImVec4 ground_colour = ImGui::IsItemHovered() ? ImVec4(0.150f, 0.162f, 0.185f, 1) : raised;
+    const ImVec4 ground_colour = ImGui::IsItemHovered() ? style.lit : style.raised;
     list.AddRectFilled(at, {at.x + size.x, at.y + size.y}, ImGui::GetColorU32(ground_colour), style.px(5));
     const float middle = at.y + 0.5f * size.y, arm = style.px(3.5f), x = at.x + style.px(13);
     const ImU32 muted = ImGui::GetColorU32(style.muted);
@@ -50,7 +50,7 @@ bool heading(const PanelContext& context, const Panel& panel, bool is_open) {
                                muted);
     }
     list.AddText(style.strong, style.strong->FontSize, {at.x + style.px(26), middle - 0.5f * style.strong->FontSize},
-                 ImGui::GetColorU32(ink), title.c_str());
+                 ImGui::GetColorU32(style.ink), title.c_str());
     return clicked;
 }
 
@@ -116,16 +116,14 @@ void PanelColumns::draw_side(const PanelContext& context, PanelSide side, const 
     if (place.width == 0) return;
     place_window(place);
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {context.style.px(8), context.style.px(8)});
-    ImGui::Begin(side == PanelSide::left ? "left panels" : "right panels", nullptr, fixed);
+    // The scroll bar is always there: it would make the panels narrower when they grow.
+    ImGui::Begin(side == PanelSide::left ? "left panels" : "right panels", nullptr,
+                 fixed | ImGuiWindowFlags_AlwaysVerticalScrollbar);
     ImGui::PopStyleVar();
     const bool has_document = context.work.viewer().view_source() != nullptr;
-    // Panels that come first are drawn in the first pass.
-    for (const bool first : {true, false}) {
-        for (const auto& panel : panels_) {
-            if (panel->side() != side || !panel->is_available(context.work)) continue;
-            if (!has_document && panel->id() != "operations") continue;
-            if (panel->comes_first(context.work) == first) draw_panel(context, *panel);
-        }
+    for (const auto& panel : panels_) {
+        if (panel->side() != side || !panel->is_available(context.work)) continue;
+        if (has_document || panel->id() == "operations") draw_panel(context, *panel);
     }
     ImGui::End();
     drag_width(context, side, place);

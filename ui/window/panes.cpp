@@ -112,6 +112,10 @@ void Panes::draw(const PanelContext& context, const Region& centre) {
         life_ = view_source.life();
     }
     const std::optional<VolumeGrid> grid = view_source.grid();
+    // Marks keep the dark theme, because pictures are dark.
+    Style over_pictures = context.style;
+    set_colours(over_pictures, WindowTheme::dark);
+    const PanelContext over{context.work, over_pictures, context.state};
     ImGui::SetNextWindowPos(corner(centre));
     ImGui::SetNextWindowSize(extent(centre));
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
@@ -138,12 +142,14 @@ void Panes::draw(const PanelContext& context, const Region& centre) {
     }
     close_edit(context);
     if (grid) look_under_pointer(context, view_source);
-    for (const Pane& pane : panes_) {
-        if (pane.place.width > 0 && grid) draw_marks(context, *grid, pane);
+    for (Pane& pane : panes_) {
+        if (pane.place.width == 0 || !grid) continue;
+        pane.marks = displayed(context, pane);
+        draw_marks(over, *grid, pane);
     }
     if (const std::string text = grid ? "" : loading_text(view_source); !text.empty()) {
         ImGui::SetCursorScreenPos({corner(centre).x + context.style.px(12), corner(centre).y + context.style.px(10)});
-        muted_text(context, text);
+        muted_text(over, text);
     }
     ImGui::End();
 }
@@ -202,10 +208,39 @@ std::vector<ScreenPane> Panes::shown(const PanelContext& context) const {
     if (view_source == nullptr || view_source != shown_) return shown;
     for (const Pane& pane : panes_) {
         if (pane.place.width == 0 || !pane.picture || pane.picture->drawing.image == nullptr) continue;
-        const bool waits = pane.done.image == nullptr || !are_rays_slow();
-        shown.push_back({waits ? pane.picture->drawing : pane.done, pane.place});
+        shown.push_back({is_late(pane) ? pane.done : pane.picture->drawing, pane.place});
     }
     return shown;
+}
+
+// The last finished picture is displayed until the requested one is finished.
+bool Panes::is_late(const Pane& pane) const {
+    return pane.done.image != nullptr && are_rays_slow();
+}
+
+// A picture that the screen waits for has the requested camera.
+std::shared_ptr<const Panes::PictureView> Panes::displayed(const PanelContext& context, const Pane& pane) const {
+    if (is_late(pane) && pane.done_taken) return pane.done_taken;
+    return std::make_shared<const PictureView>(PictureView{pane.view, context.work.cross_um()});
+}
+
+std::optional<double> Panes::shown_azimuth_deg(PaneKind kind) const {
+    const Pane& pane = panes_[static_cast<std::size_t>(kind)];
+    const auto& taken = is_late(pane) ? pane.done_taken : pane.taken;
+    if (taken == nullptr) return std::nullopt;
+    return taken->view.azimuth_deg;
+}
+
+std::optional<double> Panes::marked_azimuth_deg(PaneKind kind) const {
+    const Pane& pane = panes_[static_cast<std::size_t>(kind)];
+    if (pane.marks == nullptr) return std::nullopt;
+    return pane.marks->view.azimuth_deg;
+}
+
+bool Panes::is_laid_out_for_others() const {
+    return std::ranges::any_of(panes_, [this](const Pane& pane) {
+        return pane.place.width > 0 && pane.marks && is_late(pane) && pane.done_taken && pane.done_taken != pane.marks;
+    });
 }
 
 bool Panes::are_rays_done(const Renderer& renderer) {
@@ -214,6 +249,7 @@ bool Panes::are_rays_done(const Renderer& renderer) {
         if (pane.place.width == 0 || !pane.picture || pane.picture->drawing.image == nullptr) continue;
         const bool is_done = renderer.is_finished(pane.picture->drawing);
         if (is_done) pane.done = pane.picture->drawing;
+        if (is_done) pane.done_taken = pane.taken;
         all = all && is_done;
     }
     rays_are_done_ = all;
@@ -226,7 +262,10 @@ void Panes::follow(const PanelContext& context, Pane& pane, ViewSource& view_sou
         pane.view = view_of(context, pane);
         View shown = pane.view;
         shown.cross_fade_s = cross_fade_s;
+        const std::uint64_t before = pane.picture ? pane.picture->drawing.value : 0;
         pane.picture = view_source.follow(shown, context.work.now_s(), static_cast<std::size_t>(pane.kind));
+        if (pane.picture && (pane.picture->drawing.value != before || !pane.taken))
+            pane.taken = std::make_shared<const PictureView>(PictureView{pane.view, context.work.cross_um()});
         if (!pane.problem.empty()) context.work.notices().settle("view");
         pane.problem.clear();
     } catch (const Error& error) {
@@ -277,6 +316,7 @@ void Panes::forget_pictures() {
     for (Pane& pane : panes_) {
         pane.picture.reset();
         pane.done = {};
+        pane.taken = pane.done_taken = pane.marks = nullptr;
         pane.problem.clear();
     }
 }
@@ -337,7 +377,8 @@ ImVec2 tag(const Style& style, ImFont* font, const ImVec2& at, const std::string
     ImGui::PushFont(font);
     const ImVec2 size = ImGui::CalcTextSize(text.c_str());
     const ImVec2 pad{style.px(6), style.px(2)};
-    list.AddRectFilled(at, {at.x + size.x + 2 * pad.x, at.y + size.y + 2 * pad.y}, shade(ground, 0.86f), style.px(4));
+    list.AddRectFilled(at, {at.x + size.x + 2 * pad.x, at.y + size.y + 2 * pad.y}, shade(style.ground, 0.86f),
+                       style.px(4));
     list.AddText({at.x + pad.x, at.y + pad.y}, shade(colour, 1), text.c_str());
     ImGui::PopFont();
     return {size.x + 2 * pad.x, size.y + 2 * pad.y};
@@ -350,8 +391,8 @@ void draw_letters(const Style& style, const Region& place, const SideLetters& le
     const auto draw = [&](const std::string& letter, float x, float y) {
         if (letter.empty()) return;
         ImDrawList& list = *ImGui::GetWindowDrawList();
-        list.AddText(style.strong, style.strong->FontSize, {x + 1, y + 1}, shade(ground, 1), letter.c_str());
-        list.AddText(style.strong, style.strong->FontSize, {x, y}, shade(ink, 1), letter.c_str());
+        list.AddText(style.strong, style.strong->FontSize, {x + 1, y + 1}, shade(style.ground, 1), letter.c_str());
+        list.AddText(style.strong, style.strong->FontSize, {x, y}, shade(style.ink, 1), letter.c_str());
     };
     draw(letters.left, low.x + edge, middle.y - half);
     draw(letters.right, high.x - edge - 2 * half, middle.y - half);
@@ -364,7 +405,7 @@ void draw_letters(const Style& style, const Region& place, const SideLetters& le
 void draw_place(const Style& style, const ImVec2& at, const ImVec4& colour) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const float arm = style.px(5), width = std::max(1.0f, style.px(1.5f));
-    for (const auto& [rim, shown] : {std::pair(2.0f, shade(ground, 0.8f)), std::pair(0.0f, shade(colour, 1))}) {
+    for (const auto& [rim, shown] : {std::pair(2.0f, shade(style.ground, 0.8f)), std::pair(0.0f, shade(colour, 1))}) {
         list.AddLine({at.x - arm - 0.5f * rim, at.y}, {at.x + arm + 0.5f * rim, at.y}, shown, width + rim);
         list.AddLine({at.x, at.y - arm - 0.5f * rim}, {at.x, at.y + arm + 0.5f * rim}, shown, width + rim);
     }
@@ -379,7 +420,7 @@ ImVec4 colour_of(PaneKind kind) {
         case PaneKind::side: return {0.38f, 0.80f, 0.68f, 1};
         case PaneKind::volume: break;
     }
-    return ink;
+    return Style{}.ink;
 }
 
 PaneTitle title_of(PaneKind kind, const VolumeGrid& grid, const std::array<double, 3>& cross,
@@ -434,10 +475,10 @@ void Panes::draw_tool(const PanelContext& context, const VolumeGrid& grid, const
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const bool is_volume = pane.kind == PaneKind::volume;
     const auto is_seen = [&](std::span<const double> place) {
-        return is_volume || is_inside(pane.kind, context.work.cross_um(), place, grid);
+        return is_volume || is_inside(pane.kind, pane.marks->cross_um, place, grid);
     };
     const auto at = [&](std::span<const double> place) {
-        return on_screen(pixel_of(pane.view, grid, from_centre(place, grid)), pane.place);
+        return on_screen(pixel_of(pane.marks->view, grid, from_centre(place, grid)), pane.place);
     };
     const float width = std::max(1.0f, style.px(1.5f));
     std::optional<ImVec2> last;
@@ -457,10 +498,10 @@ void Panes::draw_tool(const PanelContext& context, const VolumeGrid& grid, const
     for (const Probe& probe : tool.probes()) {
         if (!is_seen(probe.place_um)) continue;
         const ImVec2 here = at(probe.place_um);
-        draw_place(style, here, ink);
+        draw_place(style, here, style.ink);
         const std::string unit = short_unit(probe.unit);
         tag(style, style.numbers, {here.x + style.px(7), here.y + style.px(5)},
-            short_number(probe.value) + (unit.empty() ? "" : " " + unit), ink);
+            short_number(probe.value) + (unit.empty() ? "" : " " + unit), style.ink);
     }
     if (!tool.profile() || !is_seen(tool.profile()->from) || !is_seen(tool.profile()->to)) return;
     const ImVec2 from = at(tool.profile()->from), to = at(tool.profile()->to);
@@ -489,7 +530,7 @@ void Panes::draw_flow_bar(const PanelContext& context, const Pane& pane) const {
     const int pieces = static_cast<int>(height);
     context.state.controls.places["flow.bar." + std::to_string(static_cast<int>(pane.kind))] = {right - width, top,
                                                                                                 right, top + height};
-    list.AddRectFilled({right - width - 1, top - 1}, {right + 1, top + height + 1}, shade(ground, 0.9f));
+    list.AddRectFilled({right - width - 1, top - 1}, {right + 1, top + height + 1}, shade(style.ground, 0.9f));
     for (int i = 0; i < pieces; ++i) {
         const double up = 1 - (i + 0.5) / pieces;
         const auto colour = colour_at(map, scale->has_sign ? up : 0.5 + 0.5 * up);
@@ -500,7 +541,7 @@ void Panes::draw_flow_bar(const PanelContext& context, const Pane& pane) const {
     const auto label = [&](const std::string& text, float middle) {
         const float text_width = style.text->CalcTextSizeA(style.text->FontSize, 1e6f, 0, text.c_str()).x;
         tag(style, style.text, {right - width - style.px(16) - text_width, middle - 0.5f * style.text->FontSize}, text,
-            ink);
+            style.ink);
     };
     const std::string number = short_number(scale->range);
     const std::string unit = scale->unit.empty() ? "" : " " + scale->unit;
@@ -527,7 +568,7 @@ void Panes::draw_read_out(const PanelContext& context, const Pane& pane, float t
         text += fits ? (line.empty() ? part : "  " + part) : "\n" + part;
         line = fits ? longer : part;
     }
-    const ImVec2 size = tag(style, style.numbers, {left, top}, text, ink);
+    const ImVec2 size = tag(style, style.numbers, {left, top}, text, style.ink);
     const bool has_velocity = context.state.measure.under_pointer && context.state.measure.under_pointer->velocity;
     context.state.controls.places[has_velocity ? "read-out.velocity" : "read-out"] = {left, top, left + size.x,
                                                                                       top + size.y};
@@ -538,7 +579,7 @@ float Panes::draw_title(const PanelContext& context, const VolumeGrid& grid, con
     const Style& style = context.style;
     const ImVec2 low = low_corner(pane.place);
     const std::string orientation = context.work.viewer().view_source()->orientation();
-    const PaneTitle title = title_of(pane.kind, grid, context.work.cross_um(), orientation);
+    const PaneTitle title = title_of(pane.kind, grid, pane.marks->cross_um, orientation);
     const ImVec2 at{low.x + style.px(8), low.y + style.px(8)};
     const ImVec2 size = tag(style, style.strong, at, title.name, colour_of(pane.kind));
     const float width = high_corner(pane.place).x - low.x;
@@ -548,7 +589,9 @@ float Panes::draw_title(const PanelContext& context, const VolumeGrid& grid, con
             has_room ? title.index + "   " + title.length : title.index, style.muted);
     }
     const float below = at.y + size.y + style.px(6);
-    if (!pane.problem.empty()) return below + tag(style, style.text, {at.x, below}, pane.problem, style.warning).y;
+    // The status line has the reason.
+    if (!pane.problem.empty())
+        return below + tag(style, style.text, {at.x, below}, "previous picture", style.warning).y;
     const std::string text = loading_text(*context.work.viewer().view_source());
     if (pane.kind != PaneKind::volume || text.empty()) return below;
     return below + tag(style, style.text, {at.x, below}, text, style.accent).y;
@@ -559,12 +602,12 @@ void Panes::draw_marks(const PanelContext& context, const VolumeGrid& grid, cons
     list.PushClipRect(low_corner(pane.place), high_corner(pane.place), true);
     ViewSource& view_source = *context.work.viewer().view_source();
     if (context.work.settings().window().cross_hair && !view_source.has_planes()) {
-        draw_cross_hair(context.style, pane.view, grid, pane.kind, pane.place, context.work.cross_um());
+        draw_cross_hair(context.style, pane.marks->view, grid, pane.kind, pane.place, pane.marks->cross_um);
     }
     if (pane.kind != PaneKind::volume)
-        draw_letters(context.style, pane.place, letters_of(pane.view, grid, view_source.orientation()));
+        draw_letters(context.style, pane.place, letters_of(pane.marks->view, grid, view_source.orientation()));
     draw_surfaces(context, grid, pane);
-    if (pane.kind == PaneKind::volume) draw_light_handles(context, pane.view, pane.place);
+    if (pane.kind == PaneKind::volume) draw_light_handles(context, pane.marks->view, pane.place);
     draw_flow_bar(context, pane);
     draw_tool(context, grid, pane);
     const float below = draw_title(context, grid, pane);
@@ -632,7 +675,7 @@ double row_at(const View& view, const VolumeGrid& grid, const glm::dvec2& pixel)
 void Panes::draw_surfaces(const PanelContext& context, const VolumeGrid& grid, const Pane& pane) const {
     const Surfaces* surfaces = surfaces_over(context, grid, pane.kind);
     if (surfaces == nullptr) return;
-    const SectionLines lines = lines_of_section(pane.kind, grid, context.work.cross_um());
+    const SectionLines lines = lines_of_section(pane.kind, grid, pane.marks->cross_um);
     const std::optional<std::size_t> held = context.work.layering().dragged_surface();
     ImDrawList& list = *ImGui::GetWindowDrawList();
     for (std::size_t k = 0; k < surfaces->all.size(); ++k) {
@@ -647,7 +690,7 @@ void Panes::draw_surfaces(const PanelContext& context, const VolumeGrid& grid, c
                 continue;
             }
             const auto [a, b] = lines.a_and_b(i);
-            const ImVec2 here = pixel_of_place(pane.view, grid, pane.place, row, a, b);
+            const ImVec2 here = pixel_of_place(pane.marks->view, grid, pane.place, row, a, b);
             if (last) list.AddLine(*last, here, colour, width);
             last = here;
         }
@@ -881,7 +924,7 @@ void Panes::measure_under_pointer(const PanelContext& context) {
 std::optional<Probe> Panes::probe(ViewSource& view_source) {
     const Pane& pane = panes_[static_cast<std::size_t>(*hovered_)];
     try {
-        return view_source.probe(pane.view, static_cast<std::int64_t>(pointer_[0]),
+        return view_source.probe(pane.marks ? pane.marks->view : pane.view, static_cast<std::int64_t>(pointer_[0]),
                                  static_cast<std::int64_t>(pointer_[1]));
     } catch (const Error& error) {
         if (error.code() == ErrorCode::device) throw;
@@ -1005,7 +1048,7 @@ void draw_light_handles(const PanelContext& context, const View& view, const Reg
         const ImVec4 colour{part(red), part(green), part(blue), 1};
         const float size = style.px(handle_px);
         list.AddLine(centre, at, shade(colour, 0.25f), std::max(1.0f, style.scale));
-        list.AddCircleFilled(at, size + style.px(2), shade(ground, 0.8f));
+        list.AddCircleFilled(at, size + style.px(2), shade(style.ground, 0.8f));
         if (handles[i].is_behind)
             list.AddCircle(at, size, shade(colour, 1), 0, style.px(2));
         else

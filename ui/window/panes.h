@@ -91,6 +91,12 @@ class Panes {
     std::optional<Region> place_of(PaneKind kind) const;
     std::optional<PanePicture> volume_picture() const;
 
+    // True if a picture is displayed now whose camera differs from that of the marks drawn above it: lay out again.
+    bool is_laid_out_for_others() const;
+    // Azimuth of the displayed picture, and of the marks above it. For tests.
+    std::optional<double> shown_azimuth_deg(PaneKind kind) const;
+    std::optional<double> marked_azimuth_deg(PaneKind kind) const;
+
     void toggle_full_size(PaneKind kind);
     bool leave_full_size();  // returns false if no pane had full size
     void show_whole_sections();
@@ -101,15 +107,28 @@ class Panes {
     void forget_pictures();
 
   private:
+    // Camera and cross-hair of a picture.
+    struct PictureView {
+        View view;
+        std::array<double, 3> cross_um{};
+    };
+
     struct Pane {
         PaneKind kind = PaneKind::volume;
-        Region place;  // zero width: hidden
-        PaneLook look;
-        View view;
-        std::optional<PanePicture> picture;  // most recently started
-        Drawing done;                        // most recently finished; without an image: none
-        std::string problem;                 // error of the pane; empty without one
+        Region place{};  // zero width: hidden
+        PaneLook look{};
+        View view{};                                 // requested now
+        std::optional<PanePicture> picture{};        // most recently started
+        std::shared_ptr<const PictureView> taken{};  // of `picture`
+        Drawing done{};                              // most recently finished; without an image: none
+        std::shared_ptr<const PictureView> done_taken{};
+        std::shared_ptr<const PictureView>
+            marks{};            // drawn with these marks; those of the displayed picture if it is late
+        std::string problem{};  // error of the pane; empty without one
     };
+
+    bool is_late(const Pane& pane) const;
+    std::shared_ptr<const PictureView> displayed(const PanelContext& context, const Pane& pane) const;
 
     void lay_out(const PanelContext& context, const Region& centre);
     static double rays_ms(const PanelContext& context);
@@ -140,9 +159,8 @@ class Panes {
     void follow(const PanelContext& context, Pane& pane, ViewSource& view_source);
     bool are_rays_done(const Renderer& renderer);
 
-    std::array<Pane, 4> panes_{
-        Pane{PaneKind::volume, {}, {}, {}, {}, {}, {}}, Pane{PaneKind::b_scan, {}, {}, {}, {}, {}, {}},
-        Pane{PaneKind::en_face, {}, {}, {}, {}, {}, {}}, Pane{PaneKind::side, {}, {}, {}, {}, {}, {}}};
+    std::array<Pane, 4> panes_{Pane{PaneKind::volume}, Pane{PaneKind::b_scan}, Pane{PaneKind::en_face},
+                               Pane{PaneKind::side}};
     std::size_t next_ = 0;       // pane that starts rays next
     bool rays_are_done_ = true;  // state at the last check
     bool has_cast_ = false;      // a pane has started rays in this round

@@ -17,9 +17,9 @@ namespace echolux {
 namespace {
 
 // Returns the opaque colour that results on the background of the page.
-ImVec4 over_ground(const ImVec4& colour) {
+ImVec4 over_ground(const Style& style, const ImVec4& colour) {
     const auto part = [&](float of_colour, float of_ground) { return of_ground + colour.w * (of_colour - of_ground); };
-    return {part(colour.x, ground.x), part(colour.y, ground.y), part(colour.z, ground.z), 1};
+    return {part(colour.x, style.ground.x), part(colour.y, style.ground.y), part(colour.z, style.ground.z), 1};
 }
 
 // Draws the progress of opening along the lower edge of a card.
@@ -58,21 +58,21 @@ bool card(const PanelContext& context, const std::string& name, float width, con
     const ImVec2 high{at.x + width, at.y + height};
     const ImVec4 accent = style.accent;
     const ImVec4 inside = is_first  ? ImVec4(accent.x, accent.y, accent.z, hovered ? 0.34f : 0.22f)
-                          : hovered ? ImVec4(0.150f, 0.162f, 0.185f, 1)
-                                    : surface;
-    list.AddRectFilled(at, high, shade(ground), style.px(8));
+                          : hovered ? style.lit
+                                    : style.surface;
+    list.AddRectFilled(at, high, shade(style.ground), style.px(8));
     list.AddRectFilled(at, high, ImGui::GetColorU32(inside), style.px(8));
     if (draw_beside) {
         const float edge = style.px(2);
         const float left_of_it = high.x - std::min(style.px(190), 0.45f * width);
-        draw_beside(list, {left_of_it, at.y + edge}, {high.x - edge, high.y - edge}, over_ground(inside));
+        draw_beside(list, {left_of_it, at.y + edge}, {high.x - edge, high.y - edge}, over_ground(style, inside));
     }
-    list.AddRect(at, high, ImGui::GetColorU32(is_first ? ImVec4(accent.x, accent.y, accent.z, 0.6f) : hairline),
+    list.AddRect(at, high, ImGui::GetColorU32(is_first ? ImVec4(accent.x, accent.y, accent.z, 0.6f) : style.hairline),
                  style.px(8));
     const float room = keys.empty() ? 0 : width_of_keys(style, keys) + style.px(24);
     list.PushClipRect(at, {high.x - style.px(12) - room, high.y}, true);
     const float left = at.x + style.px(16);
-    list.AddText(style.strong, style.strong->FontSize, {left, at.y + style.px(10)}, ImGui::GetColorU32(ink),
+    list.AddText(style.strong, style.strong->FontSize, {left, at.y + style.px(10)}, ImGui::GetColorU32(style.ink),
                  heading.c_str());
     list.AddText(style.text, style.text->FontSize, {left, at.y + style.px(31)}, ImGui::GetColorU32(style.muted),
                  opening ? progress_text(*opening).c_str() : text.c_str());
@@ -120,7 +120,7 @@ void StartPage::draw(const PanelContext& context, const Region& centre) {
     if (sources_ == nullptr) look_for_sources(context.work);
     ImGui::SetNextWindowPos({static_cast<float>(centre.left), static_cast<float>(centre.top)});
     ImGui::SetNextWindowSize({static_cast<float>(centre.width), static_cast<float>(centre.height)});
-    ImGui::PushStyleColor(ImGuiCol_WindowBg, ground);
+    ImGui::PushStyleColor(ImGuiCol_WindowBg, style.ground);
     ImGui::Begin("start page", nullptr,
                  ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoMove |
                      ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBringToFrontOnFocus |
@@ -189,14 +189,14 @@ void StartPage::draw_recent(const PanelContext& context, float width) {
         ImDrawList& list = *ImGui::GetWindowDrawList();
         if (ImGui::IsItemHovered()) {
             ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
-            list.AddRectFilled({at.x - style.px(8), at.y}, {at.x + width, at.y + height}, ImGui::GetColorU32(surface),
-                               style.px(5));
+            list.AddRectFilled({at.x - style.px(8), at.y}, {at.x + width, at.y + height},
+                               ImGui::GetColorU32(style.surface), style.px(5));
         }
         const std::string name = recent[i].filename().string(), folder = recent[i].parent_path().string();
         const float top = at.y + 0.5f * (height - style.text->FontSize);
         const float name_width = style.text->CalcTextSizeA(style.text->FontSize, 1e6f, 0, name.c_str()).x;
         list.PushClipRect(at, {at.x + width, at.y + height}, true);
-        list.AddText(style.text, style.text->FontSize, {at.x, top}, ImGui::GetColorU32(ink), name.c_str());
+        list.AddText(style.text, style.text->FontSize, {at.x, top}, ImGui::GetColorU32(style.ink), name.c_str());
         list.AddText(style.text, style.text->FontSize, {at.x + name_width + style.px(12), top},
                      ImGui::GetColorU32(style.muted), folder.c_str());
         list.PopClipRect();

@@ -51,6 +51,35 @@ void load_fonts(Style& style) {
     atlas.Build();
 }
 
+// Contrasts of text on `surface` are at least 4.5 to 1.
+void set_colours(Style& style, WindowTheme theme) {
+    Style colours;  // dark
+    if (theme == WindowTheme::light) {
+        colours.ground = {0.800f, 0.812f, 0.830f, 1};
+        colours.surface = {0.957f, 0.961f, 0.967f, 1};
+        colours.raised = {0.900f, 0.908f, 0.920f, 1};
+        colours.lit = {0.860f, 0.870f, 0.886f, 1};
+        colours.hairline = {0.770f, 0.782f, 0.802f, 1};
+        colours.control = {0.865f, 0.874f, 0.890f, 1};
+        colours.hovered = {0.815f, 0.827f, 0.848f, 1};
+        colours.pressed = {0.760f, 0.775f, 0.802f, 1};
+        colours.ink = {0.095f, 0.105f, 0.125f, 1};
+        colours.muted = {0.350f, 0.375f, 0.420f, 1};
+        colours.accent = {0.070f, 0.400f, 0.760f, 1};
+        colours.on_accent = {1, 1, 1, 1};
+        colours.warning = {0.700f, 0.250f, 0.030f, 1};
+        colours.late = {0.560f, 0.370f, 0.000f, 1};
+        colours.good = {0.060f, 0.450f, 0.200f, 1};
+        colours.recording = {0.800f, 0.110f, 0.130f, 1};
+    }
+    colours.scale = style.scale;
+    colours.text = style.text;
+    colours.strong = style.strong;
+    colours.numbers = style.numbers;
+    colours.large = style.large;
+    style = colours;
+}
+
 void apply_theme(const Style& style) {
     ImGuiStyle& look = ImGui::GetStyle();
     look = ImGuiStyle();
@@ -72,50 +101,48 @@ void apply_theme(const Style& style) {
     look.CircleTessellationMaxError = 0.2f;
 
     const auto faded = [](ImVec4 colour, float alpha) { return ImVec4(colour.x, colour.y, colour.z, alpha); };
-    const ImVec4 control{0.165f, 0.177f, 0.202f, 1}, hovered{0.205f, 0.220f, 0.250f, 1},
-        pressed{0.245f, 0.263f, 0.300f, 1};
     ImVec4* colours = look.Colors;
-    for (int i = 0; i < ImGuiCol_COUNT; ++i) colours[i] = surface;
-    colours[ImGuiCol_Text] = ink;
+    for (int i = 0; i < ImGuiCol_COUNT; ++i) colours[i] = style.surface;
+    colours[ImGuiCol_Text] = style.ink;
     colours[ImGuiCol_TextDisabled] = style.muted;
-    colours[ImGuiCol_WindowBg] = surface;
+    colours[ImGuiCol_WindowBg] = style.surface;
     colours[ImGuiCol_ChildBg] = {0, 0, 0, 0};
-    colours[ImGuiCol_PopupBg] = raised;
-    colours[ImGuiCol_Border] = hairline;
+    colours[ImGuiCol_PopupBg] = style.raised;
+    colours[ImGuiCol_Border] = style.hairline;
     colours[ImGuiCol_BorderShadow] = {0, 0, 0, 0};
-    colours[ImGuiCol_FrameBg] = control;
-    colours[ImGuiCol_FrameBgHovered] = hovered;
-    colours[ImGuiCol_FrameBgActive] = pressed;
-    colours[ImGuiCol_TitleBg] = colours[ImGuiCol_TitleBgActive] = colours[ImGuiCol_TitleBgCollapsed] = raised;
-    colours[ImGuiCol_MenuBarBg] = surface;
+    colours[ImGuiCol_FrameBg] = style.control;
+    colours[ImGuiCol_FrameBgHovered] = style.hovered;
+    colours[ImGuiCol_FrameBgActive] = style.pressed;
+    colours[ImGuiCol_TitleBg] = colours[ImGuiCol_TitleBgActive] = colours[ImGuiCol_TitleBgCollapsed] = style.raised;
+    colours[ImGuiCol_MenuBarBg] = style.surface;
     colours[ImGuiCol_ScrollbarBg] = {0, 0, 0, 0};
-    colours[ImGuiCol_ScrollbarGrab] = control;
-    colours[ImGuiCol_ScrollbarGrabHovered] = hovered;
-    colours[ImGuiCol_ScrollbarGrabActive] = pressed;
+    colours[ImGuiCol_ScrollbarGrab] = style.control;
+    colours[ImGuiCol_ScrollbarGrabHovered] = style.hovered;
+    colours[ImGuiCol_ScrollbarGrabActive] = style.pressed;
     colours[ImGuiCol_CheckMark] = style.accent;
     colours[ImGuiCol_SliderGrab] = faded(style.accent, 0.85f);
     colours[ImGuiCol_SliderGrabActive] = style.accent;
-    colours[ImGuiCol_Button] = control;
-    colours[ImGuiCol_ButtonHovered] = hovered;
-    colours[ImGuiCol_ButtonActive] = pressed;
-    colours[ImGuiCol_Header] = control;
-    colours[ImGuiCol_HeaderHovered] = hovered;
-    colours[ImGuiCol_HeaderActive] = pressed;
-    colours[ImGuiCol_Separator] = hairline;
+    colours[ImGuiCol_Button] = style.control;
+    colours[ImGuiCol_ButtonHovered] = style.hovered;
+    colours[ImGuiCol_ButtonActive] = style.pressed;
+    colours[ImGuiCol_Header] = style.control;
+    colours[ImGuiCol_HeaderHovered] = style.hovered;
+    colours[ImGuiCol_HeaderActive] = style.pressed;
+    colours[ImGuiCol_Separator] = style.hairline;
     colours[ImGuiCol_SeparatorHovered] = colours[ImGuiCol_SeparatorActive] = style.accent;
     colours[ImGuiCol_ResizeGrip] = {0, 0, 0, 0};
     colours[ImGuiCol_ResizeGripHovered] = colours[ImGuiCol_ResizeGripActive] = faded(style.accent, 0.5f);
-    colours[ImGuiCol_Tab] = surface;
-    colours[ImGuiCol_TabHovered] = hovered;
-    colours[ImGuiCol_TabActive] = control;
-    colours[ImGuiCol_TabUnfocused] = surface;
-    colours[ImGuiCol_TabUnfocusedActive] = control;
+    colours[ImGuiCol_Tab] = style.surface;
+    colours[ImGuiCol_TabHovered] = style.hovered;
+    colours[ImGuiCol_TabActive] = style.control;
+    colours[ImGuiCol_TabUnfocused] = style.surface;
+    colours[ImGuiCol_TabUnfocusedActive] = style.control;
     colours[ImGuiCol_PlotLines] = colours[ImGuiCol_PlotHistogram] = style.accent;
-    colours[ImGuiCol_PlotLinesHovered] = colours[ImGuiCol_PlotHistogramHovered] = ink;
-    colours[ImGuiCol_TableHeaderBg] = raised;
-    colours[ImGuiCol_TableBorderStrong] = colours[ImGuiCol_TableBorderLight] = hairline;
+    colours[ImGuiCol_PlotLinesHovered] = colours[ImGuiCol_PlotHistogramHovered] = style.ink;
+    colours[ImGuiCol_TableHeaderBg] = style.raised;
+    colours[ImGuiCol_TableBorderStrong] = colours[ImGuiCol_TableBorderLight] = style.hairline;
     colours[ImGuiCol_TableRowBg] = {0, 0, 0, 0};
-    colours[ImGuiCol_TableRowBgAlt] = {1, 1, 1, 0.02f};
+    colours[ImGuiCol_TableRowBgAlt] = faded(style.ink, 0.02f);
     colours[ImGuiCol_TextSelectedBg] = faded(style.accent, 0.35f);
     colours[ImGuiCol_DragDropTarget] = style.accent;
     colours[ImGuiCol_NavHighlight] = style.accent;
@@ -158,8 +185,8 @@ float draw_keys_left(const Style& style, ImVec2 left_middle, const std::string& 
     for (const std::string& part : parts_of(keys)) {
         const float width = cap_width(style, part);
         const ImVec2 low{left, std::round(left_middle.y - 0.5f * height)}, high{left + width, low.y + height};
-        list.AddRectFilled(low, high, ImGui::GetColorU32(ImVec4(1, 1, 1, 0.07f)), style.px(4));
-        list.AddRect(low, high, ImGui::GetColorU32(ImVec4(1, 1, 1, 0.10f)), style.px(4));
+        list.AddRectFilled(low, high, shade(style.ink, 0.08f), style.px(4));
+        list.AddRect(low, high, shade(style.ink, 0.12f), style.px(4));
         list.AddText(style.text, size, {left + style.px(6), std::round(left_middle.y - 0.5f * size)},
                      ImGui::GetColorU32(style.muted), part.c_str());
         left += width + style.px(3);

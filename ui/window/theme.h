@@ -1,4 +1,4 @@
-// Look of the interface: embedded fonts, dark surfaces in four levels, and one accent colour.
+// Look of the interface: embedded fonts, surfaces in four levels, and one accent colour, in a dark and a light theme.
 #pragma once
 
 #include <string>
@@ -10,15 +10,11 @@ namespace echolux {
 // Loads the fonts for style.scale into the atlas of the current context and into the style.
 void load_fonts(Style& style);
 
-// Sets colours and sizes of the current context for style.scale.
-void apply_theme(const Style& style);
+// Sets the colours of a style. Text over pictures keeps the dark theme, because pictures are dark.
+void set_colours(Style& style, WindowTheme theme);
 
-// Background of the window and of the gaps between panes.
-inline const ImVec4 ground{0.055f, 0.060f, 0.070f, 1};
-inline const ImVec4 surface{0.094f, 0.102f, 0.118f, 1};   // panels
-inline const ImVec4 raised{0.125f, 0.135f, 0.155f, 1};    // headings and pop-ups
-inline const ImVec4 hairline{0.185f, 0.197f, 0.222f, 1};  // lines between surfaces
-inline const ImVec4 ink{0.885f, 0.900f, 0.925f, 1};       // text
+// Sets colours and sizes of the current context to those of the style.
+void apply_theme(const Style& style);
 
 // Packed colour for ImGui draw lists.
 inline ImU32 shade(const ImVec4& colour, float alpha = 1) {

@@ -30,6 +30,7 @@
 #include "ui/window/theme.h"
 #include "ui/workspace/exporting.h"
 #include "ui/workspace/layering.h"
+#include "ui/workspace/losses.h"
 #include "ui/workspace/operating.h"
 #include "ui/workspace/raw_proposal.h"
 #include "ui/workspace/recordings.h"
@@ -47,7 +48,9 @@ struct MainWindow::Parts {
         std::int64_t notice_times = 0;
         bool notice_stands = false;
         std::int64_t step = 0, shown_step = 0;
-        bool is_running = false, is_recording = false, has_proposal = false;
+        SourceState source = SourceState::stopped;
+        bool is_recording = false, has_proposal = false, has_question = false;
+        std::int64_t losses = 0;
         std::uint64_t surfaces = 0, settings = 0;
 
         bool operator==(const Watched&) const = default;
@@ -71,12 +74,13 @@ struct MainWindow::Parts {
     void plan_next();  // schedules the next frame
     void show(const std::vector<ScreenPane>& shown);
     bool draw_screen(const std::vector<ScreenPane>& shown) {
-        return screen->show(shown, *mesh, {ground.x, ground.y, ground.z});
+        return screen->show(shown, *mesh, {host.style().ground.x, host.style().ground.y, host.style().ground.z});
     }
     void make_screen();
     void lose_device(const Error& error);
     bool revive();  // true if the device is restored
     void ask_to_close();
+    void offer_last_session();  // after a crash
     double seconds() const { return native.now_s(); }
     PanelContext context() { return {work, host.style(), state}; }
 
@@ -112,21 +116,19 @@ struct MainWindow::Parts {
     PanelColumns columns;
     std::unique_ptr<Panel> alignment = make_alignment_view();
     Panes panes;
-    TopBar top_bar;
     StatusLine status_line;
     StartPage start_page;
     Tour tour;
     CommandPalette palette;
     KeyMap key_map;
     About about;
-    RestoreOffer restore_offer;
     FileDialog files;
     RawDialog raw;
+    QuestionDialog question;
     std::unique_ptr<Screen> screen;  // destroyed before the renderer, see revive()
 
     bool closes = false;
-    double asked_to_close_at = -never;  // during a recording
-    std::optional<DeviceLoss> loss;     // if set, nothing is drawn
+    std::optional<DeviceLoss> loss;  // if set, nothing is drawn
     bool is_full_screen = false;
     std::string title;
 
@@ -154,7 +156,6 @@ constexpr double asked_every_s = 0.002, slow_asked_every_s = 0.008;         // i
 constexpr double figures_every_s = 0.2;                                     // while something is running
 constexpr double rests_after_s = 0.6;                                       // afterwards no frame rate is shown
 constexpr double timeout_s = 0.25;                                          // wait of run() without events
-constexpr double confirms_within_s = 10;                                    // time to repeat the request to close
 constexpr double device_tried_every_s = 0.5, device_returns_within_s = 30;  // attempts to restore a lost device
 
 std::vector<std::uint64_t> values_of(const std::vector<ScreenPane>& shown) {
@@ -173,8 +174,9 @@ bool plays(ViewSource& view_source) {
 MainWindow::Parts::Parts(NativeWindow& native_window, Workspace& workspace)
     : native(native_window), work(workspace), host(native_window) {
     make_screen();
+    work.allow_questions();
     add_actions();
-    if (work.has_crashed()) restore_offer.open();
+    offer_last_session();
 }
 
 void MainWindow::Parts::make_screen() {
@@ -257,6 +259,8 @@ MainWindow::Parts::Watched MainWindow::Parts::watched_now() {
     Watched now{.view_source = view_source,
                 .jobs = work.jobs().states().size(),
                 .has_proposal = work.raw().proposal() != nullptr,
+                .has_question = work.question().has_value(),
+                .losses = work.losses().unseen(),
                 .surfaces = work.layering().changes(),
                 .settings = work.settings().revision()};
     if (!work.notices().all().empty()) {
@@ -271,7 +275,7 @@ MainWindow::Parts::Watched MainWindow::Parts::watched_now() {
         now.shown_step = timeline->shown();
     }
     if (const LiveController* live = view_source->live()) {
-        now.is_running = live->is_running();
+        now.source = live->state();
         now.is_recording = live->is_recording();
     }
     return now;
@@ -297,6 +301,7 @@ void MainWindow::Parts::draw() {
     if (answers_first) show(panes.shown(context()));
     native.look();  // before a possibly long operation
     panes.follow(context());
+    if (panes.is_laid_out_for_others()) lay_out();  // marks follow the picture that is displayed now
     const std::vector<ScreenPane> shown = panes.shown(context());
     if ((lays_out && !answers_first) || values_of(shown) != shown_values) show(shown);
     plan_next();
@@ -372,18 +377,32 @@ bool MainWindow::Parts::revive() {
     return false;
 }
 
-// Closing must be requested twice while a recording runs.
+void MainWindow::Parts::offer_last_session() {
+    if (!work.has_crashed()) return;
+    work.ask({.title = "Restore the last state?",
+              .text = "Echolux did not exit properly. It can open the same data again, with view and settings. A "
+                      "recording that was running is on disk up to its last block.",
+              .confirm = "Restore",
+              .keep = "Do not restore",
+              .confirmed = [this] { work.restore_last_session(); },
+              .is_offer = true});
+}
+
+// Asks while a recording runs, and about surfaces that no file has. Everything else is restored at the next start.
 void MainWindow::Parts::ask_to_close() {
-    const LiveController* live = work.viewer().view_source() == nullptr ? nullptr : work.viewer().view_source()->live();
-    if (live != nullptr && live->is_recording()) {
-        if (seconds() > asked_to_close_at + confirms_within_s) {
-            asked_to_close_at = seconds();
-            work.notices().note("source", "a recording is running; close again to stop it and quit");
-            return;
-        }
-        work.recordings().stop();
+    if (work.recordings().is_active()) {
+        work.ask({"Stop recording and quit?", "A recording is running. Quitting stops it and completes its files.",
+                  "Stop and quit", "Continue recording", [this] {
+                      work.recordings().stop();
+                      closes = true;
+                  }});
+    } else if (work.layering().has_unsaved()) {
+        work.ask({"Quit without saving the layers?",
+                  "Surfaces between layers will be lost: save them in the panel Layers.", "Quit", "Cancel",
+                  [this] { closes = true; }});
+    } else {
+        closes = true;
     }
-    closes = true;
 }
 
 MainWindow::MainWindow(NativeWindow& native, Workspace& work) : parts_(std::make_unique<Parts>(native, work)) {}
@@ -421,6 +440,14 @@ WindowStats MainWindow::stats() const {
 
 std::optional<Region> MainWindow::place_of(PaneKind pane) const {
     return parts_->panes.place_of(pane);
+}
+
+std::optional<double> MainWindow::shown_azimuth_deg(PaneKind pane) const {
+    return parts_->panes.shown_azimuth_deg(pane);
+}
+
+std::optional<double> MainWindow::marked_azimuth_deg(PaneKind pane) const {
+    return parts_->panes.marked_azimuth_deg(pane);
 }
 
 const std::map<std::string, std::array<float, 4>>& MainWindow::places() const {
@@ -479,6 +506,7 @@ void MainWindow::Parts::lay_out_once() {
     const auto begun = std::chrono::steady_clock::now();
     const double now = seconds();
     const WindowSettings& settings = work.settings().window();
+    host.set_theme(settings.theme);
     if (host.set_scale(settings.scale > 0 ? settings.scale : native.scale())) {
         const ImguiHost::Glyphs glyphs = host.glyphs();
         screen->set_glyphs(glyphs.width, glyphs.height, glyphs.coverage);
@@ -522,7 +550,7 @@ void MainWindow::Parts::draw_interface(const std::vector<WindowEvent>& taken) {
                                                    .aligns = aligns(),
                                                    .has_form = has_form()});
     state.has_sheet = has_sheet() || key_map.is_open() || about.is_open();
-    top_bar.draw(panel_context, plan.top);
+    draw_top_bar(panel_context, plan.top);
     if (is_open && work.viewer().view_source() != nullptr) {  // a menu may have closed the document
         columns.draw_side(panel_context, PanelSide::left, plan.left);
         columns.draw_side(panel_context, PanelSide::right, plan.right);
@@ -532,7 +560,6 @@ void MainWindow::Parts::draw_interface(const std::vector<WindowEvent>& taken) {
     }
     draw_middle(panel_context, plan.centre);
     status_line.draw(panel_context, plan.status);
-    if (!has_sheet()) draw_problem(panel_context, plan.centre);
     draw_overlays(panel_context);
     if (work.viewer().view_source() != nullptr && columns.bottom_height(panel_context) != plan.bottom.height)
         layout_at = 0;
@@ -577,12 +604,12 @@ void MainWindow::Parts::draw_overlays(const PanelContext& panel_context) {
     files.draw(panel_context, size);
     key_map.draw(panel_context, size);
     about.draw(panel_context, size);
-    restore_offer.draw(panel_context, size);
     palette.draw(panel_context, size);
+    question.draw(panel_context, size);
 }
 
 bool MainWindow::Parts::has_sheet() const {
-    return palette.is_open() || files.is_open() || raw.is_open() || restore_offer.is_open();
+    return palette.is_open() || files.is_open() || raw.is_open() || work.question();
 }
 
 bool MainWindow::Parts::types() const {
@@ -618,7 +645,7 @@ void MainWindow::Parts::press(const std::string& chord) {
     const bool is_typed_next =
         state.picked != 0 && chord.size() == 1 && is_of_number(static_cast<unsigned char>(chord[0]));
     if (is_typed_next) return;  // digits replace the value of the selected number
-    if ((types() || has_sheet()) && !is_function_key && chord != "Ctrl+K") return;
+    if (work.question() || ((types() || has_sheet()) && !is_function_key && chord != "Ctrl+K")) return;
     if (const Action* action = work.actions().for_key(chord)) {
         const std::string id = action->id;
         try {
@@ -656,7 +683,8 @@ bool MainWindow::Parts::click_focus() {
 
 // Esc closes one thing at a time, the most recent first. It never stops, discards or quits.
 void MainWindow::Parts::escape() {
-    for (Overlay* overlay : std::initializer_list<Overlay*>{&palette, &restore_offer, &about, &key_map, &files}) {
+    if (work.question()) return work.answer(false);
+    for (Overlay* overlay : std::initializer_list<Overlay*>{&palette, &about, &key_map, &files}) {
         if (!overlay->is_open()) continue;
         overlay->close();
         return;

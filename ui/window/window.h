@@ -52,6 +52,10 @@ class MainWindow {
     // Position of the control of a key or action in the last frame (left, top, right, bottom). For tests.
     std::optional<std::array<float, 4>> place_of(const std::string& key) const;
 
+    // Azimuth of the camera of the displayed picture, and of the marks above it; nullopt without a picture. For tests.
+    std::optional<double> shown_azimuth_deg(PaneKind pane) const;
+    std::optional<double> marked_azimuth_deg(PaneKind pane) const;
+
     // Positions of all controls.
     const std::map<std::string, std::array<float, 4>>& places() const;
 
