@@ -3,9 +3,13 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <chrono>
+#include <random>
+#include <thread>
 
 #include "app/viewer/view_source.h"
 #include "await.h"
+#include "ui/workspace/losses.h"
 #include "ui/workspace/recordings.h"
 #include "window_run.h"
 
@@ -167,20 +171,17 @@ TEST_F(NothingMoves, OnStartPage) {
     }
 }
 
-// Clicks pass through a message over the picture.
-TEST_F(NothingMoves, MessageOverPictureTakesNoClicks) {
+TEST_F(NothingMoves, MessageCoversNoPicture) {
     open_window();
     work().open(write_ball("ball.nrrd"));
     ASSERT_TRUE(turn_until([this] { return work().viewer().is_open(); }));
     ASSERT_TRUE(settle());
-    const Region pane = part(PaneKind::volume);
-    const Pixel below{static_cast<double>(pane.left + pane.width) - 60,
-                      static_cast<double>(pane.top + pane.height) - 40};
+    const Image before = picture();
     work().notices().report_problem("view", long_line);
     turns(3);
-    const double azimuth = work().view().azimuth_deg;
-    drag(below, {below.x - 80, below.y});
-    EXPECT_GT(std::abs(work().view().azimuth_deg - azimuth), 5);
+    for (const PaneKind pane : {PaneKind::volume, PaneKind::b_scan, PaneKind::en_face, PaneKind::side})
+        EXPECT_EQ(difference(before, picture(), part(pane)), 0) << static_cast<int>(pane);
+    EXPECT_TRUE(window().place_of("notice").has_value());
 }
 
 TEST_F(NothingMoves, SlowNoticesEndWithTheirSource) {
@@ -193,8 +194,138 @@ TEST_F(NothingMoves, SlowNoticesEndWithTheirSource) {
     EXPECT_EQ(lost->times, 1) << "one notice, with one count";
     const auto of_lost = [](const Notice& notice) { return notice.topic == "lost"; };
     EXPECT_EQ(std::ranges::count_if(work().notices().all(), of_lost), 1);
-    work().close();
+    work().close(Replacing::at_once);
     EXPECT_EQ(work().notices().standing("source"), nullptr);
+}
+
+// ---- Random clicks with a recorder of the layout: after the frames that answer a click, no control moves within 500
+// ms, while a source runs and losses, notices, jobs and recordings come and go. Another document is another layout.
+
+class RandomClicks : public NothingMoves {
+  protected:
+    void click_around(int clicks, std::uint64_t seed) {
+        random_.seed(seed);
+        for (int i = 0; i < clicks && !HasFatalFailure(); ++i) {
+            const std::string clicked = click_somewhere();
+            const std::string happened = let_something_happen();
+            watch("click " + std::to_string(i) + " on " + clicked + ", " + happened);
+        }
+        EXPECT_GT(compared_, 20 * clicks) << "controls were compared";
+    }
+
+  private:
+    int below(int end) { return std::uniform_int_distribution<int>(0, end - 1)(random_); }
+
+    // Controls that quit, or open a dialog that lists a folder, are left out.
+    std::string click_somewhere() {
+        std::vector<std::string> names;
+        for (const auto& [name, place] : window().places()) {
+            const bool is_of_source = name == "bar.start_stop" || name == "source.start_stop";
+            if (name != "menu.window.quit" && !is_of_source && !name.starts_with("pane.")) names.push_back(name);
+        }
+        if (below(5) == 0 || names.empty()) {
+            const Pixel at{static_cast<double>(below(1280)), static_cast<double>(below(800))};
+            click(at, below(4) == 0 ? 1 : 0);
+            return fmt::format("{:.0f}, {:.0f}", at.x, at.y);
+        }
+        const std::string name = names[static_cast<std::size_t>(below(static_cast<int>(names.size())))];
+        click(middle_of(name), 0);
+        return name;
+    }
+
+    std::string let_something_happen() {
+        switch (below(7)) {
+            case 0: work().notices().report_problem("source", long_line); return "a problem";
+            case 1: work().notices().note("export", long_line, {folder() / "kept.png"}); return "a note";
+            case 2: lose(); return "a loss";
+            case 3: work().actions().run("source.record"); return "record or stop";
+            case 4: work().actions().run("notices.dismiss"); return "no notices";
+            case 5: start_job(); return "a job";
+            default: return "nothing";
+        }
+    }
+
+    void lose() {
+        if (work().viewer().live() == nullptr) return;
+        LiveStats stats = work().viewer().live()->stats();
+        stats.arrived.lost_blocks += 3;
+        work().losses().follow(stats);
+    }
+
+    void start_job() {
+        work().jobs().start("a job of half a second",
+                            [](Progress& progress) -> Jobs::LastStep {
+                                progress.begin("counting", 10, "things");
+                                std::this_thread::sleep_for(std::chrono::milliseconds(50));
+                                return {};
+                            },
+                            {});
+    }
+
+    // Notices, progress, tooltips and hints have reserved places, in which their parts come and go.
+    static bool is_fleeting(const std::string& name) {
+        constexpr std::array beginnings{"notice", "job.", "tooltip", "measure.hint", "light[", "flow.bar", "file."};
+        return std::ranges::any_of(beginnings, [&](const char* beginning) { return name.starts_with(beginning); });
+    }
+
+    void watch(const std::string& after) {
+        turns(4);  // answers to the click
+        const void* document = work().viewer().view_source();
+        bool asks = work().question().has_value();
+        Rectangles before = window().places();
+        const double begin_s = native().now_s();
+        while (native().now_s() < begin_s + 0.5) {
+            window().turn(0.002);
+            if (work().viewer().view_source() != document || work().question().has_value() != asks) {
+                document = work().viewer().view_source();
+                asks = work().question().has_value();
+                turns(4);
+                before = window().places();
+            }
+            for (const auto& [name, place] : window().places()) {
+                const auto found = before.find(name);
+                if (found == before.end() || is_fleeting(name)) continue;
+                ++compared_;
+                ASSERT_EQ(found->second, place) << name << " moved after " << after;
+            }
+        }
+        if (below(3) == 0) press("Esc");
+        if (asks) press("Esc");
+    }
+
+    std::mt19937_64 random_;
+    std::int64_t compared_ = 0;
+};
+
+constexpr const char* all_panels =
+    "window.open_panels=source,processing,flow,layers,statistics,log,view,transfer,measure,stabilise,filters,surfaces,"
+    "export,operations,time";
+
+TEST_F(RandomClicks, MoveNothingWithinHalfSecond) {
+    options_.assignments.push_back("window.open_panels=flow,transfer,time,source,log");
+    open_window();
+    open_source("20000");
+    ASSERT_TRUE(turn_until([this] { return live().is_running(); }));
+    click_around(25, 1);
+}
+
+TEST_F(RandomClicks, SlowMoveNothingInAnyPanel) {
+    for (const std::uint64_t seed : {2u, 3u, 4u}) {
+        options_.assignments.push_back(all_panels);
+        open_window(1280, seed == 4 ? 6000 : 800);  // high enough for all panels, or scrolled
+        open_source("20000");
+        ASSERT_TRUE(turn_until([this] { return live().is_running(); }));
+        click_around(150, seed);
+        TearDown();
+    }
+}
+
+TEST_F(RandomClicks, SlowMoveNothingOverVolume) {
+    options_.assignments.push_back(all_panels);
+    open_window(1280, 6000);
+    work().open(write_ball("ball.nrrd"));
+    ASSERT_TRUE(turn_until([this] { return work().viewer().is_open(); }));
+    click_around(150, 5);
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ TEST_F(Opening, FileHasItsPanelsAfterAlignmentView) {
     work().change("window.layout", std::string("alignment"));
     ASSERT_TRUE(turn_until([this] { return window().place_of("alignment.hold").has_value(); }));
     EXPECT_FALSE(window().place_of("panel.view").has_value());
-    work().open(write_ball("ball.nrrd"));
+    work().open(write_ball("ball.nrrd"), {}, Replacing::at_once);
     ASSERT_TRUE(turn_until([this] { return work().viewer().is_open() && work().viewer().live() == nullptr; }));
     turns(5);
     EXPECT_TRUE(window().place_of("panel.view").has_value());
@@ -59,7 +59,7 @@ TEST_F(Opening, RecordingRestoresItsLook) {
     ASSERT_TRUE(turn_until([this] { return !work().viewer().live()->is_recording() && work().jobs().is_idle(); }));
     const std::filesystem::path recording = work().notices().all().back().file.path;
     ASSERT_FALSE(recording.empty());
-    work().close();
+    work().close(Replacing::at_once);
     work().change_together("view", {{"view.mode", std::string("composite")}, {"view.azimuth_deg", 5.0}});
     work().open(recording);
     ASSERT_TRUE(

@@ -175,13 +175,13 @@ TEST_F(PanelsTest, HidesPanelsWithoutMeaning) {
     };
     EXPECT_EQ(there(), "source statistics log ");
     open_volume();
-    EXPECT_EQ(there(), "source statistics log view transfer measure stabilise filters surfaces export operations ");
+    EXPECT_EQ(there(),
+              "source statistics log layers view transfer measure stabilise filters surfaces export operations ");
     work().close();
     open_source();
-    EXPECT_EQ(
-        there(),
-        "source processing statistics log view transfer measure flow stabilise filters surfaces export operations "
-        "time ");
+    EXPECT_EQ(there(),
+              "source processing statistics log flow layers view transfer measure stabilise filters surfaces export "
+              "operations time ");
 }
 
 TEST_F(PanelsTest, DraggedNumberIsOneStepOfUndo) {

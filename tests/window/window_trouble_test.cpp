@@ -67,7 +67,7 @@ std::filesystem::path recording_in(const std::filesystem::path& folder) {
     return {};
 }
 
-TEST_F(WindowInTrouble, SecondRequestEndsRecording) {
+TEST_F(WindowInTrouble, QuittingDuringRecordingAsks) {
     draws_each_picture_ = false;
     open_window();
     click(middle_of("start.sim.layers"));
@@ -78,10 +78,28 @@ TEST_F(WindowInTrouble, SecondRequestEndsRecording) {
         return written && written->blocks > 20;
     };
     ASSERT_TRUE(turn_until(records));
-    native().push(CloseRequested{});
-    EXPECT_TRUE(window().turn(0));
-    EXPECT_TRUE(view_source().live()->is_recording());
+    for (const bool uses_key : {false, true}) {
+        if (uses_key)
+            press("Ctrl+Q");
+        else
+            native().push(CloseRequested{});
+        turns(3);
+        ASSERT_TRUE(window().place_of("question.confirm").has_value()) << "a visible dialog";
+        press("Ctrl+Q");
+        EXPECT_TRUE(window().turn(0)) << "a second request is no answer";
+        press("Enter");
+        EXPECT_FALSE(window().place_of("question.confirm").has_value());
+        EXPECT_TRUE(window().turn(0));
+        EXPECT_TRUE(view_source().live()->is_recording()) << "Enter keeps the recording";
+    }
     press("Ctrl+Q");
+    turns(3);
+    const auto confirm = middle_of("question.confirm");
+    move(confirm);
+    native().push(PointerButton{0, true});
+    window().turn(0.002);
+    native().push(PointerButton{0, false});
+    EXPECT_FALSE(turn_until([] { return false; }, 20));
     EXPECT_FALSE(window().turn(0));
     TearDown();  // same as at program exit
     const Scan recorded = open_scan(recording_in(folder().path()));

@@ -73,7 +73,7 @@ TEST_F(WindowWork, SlowFlowWorksAtOnceInScenes) {
         SourceRequest wanted;
         wanted.name = "sim:vessel";
         wanted.assignments = {"simulation.samples=256", "simulation.a_scans=32", "simulation.b_scans=8"};
-        work().open_source(wanted);
+        work().open_source(wanted, Replacing::at_once);
         ASSERT_TRUE(turn_until([this] {
             return work().viewer().is_open() && view_source().grid() && !view_source().flow_grid();
         })) << report_problem("source");
