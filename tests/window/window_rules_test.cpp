@@ -181,6 +181,51 @@ TEST_F(WindowRules, UnsavedMeasurementsAsk) {
     EXPECT_FALSE(work().viewer().is_open());
 }
 
+TEST_F(WindowRules, NewSessionAsks) {
+    open_window();
+    open_ball();
+    work().change("view.distances", std::vector<double>{0, 0, 0, 10, 10, 10});
+    for (const bool is_confirmed : {false, true}) {
+        press("Ctrl+N");
+        turns(3);
+        click(middle_of(is_confirmed ? "question.confirm" : "question.keep"));
+        EXPECT_EQ(work().viewer().is_open(), !is_confirmed);
+        EXPECT_EQ(work().view().distances.empty(), is_confirmed);
+    }
+}
+
+Question question_for(bool& is_confirmed, bool is_offer) {
+    return {.title = "Go on?",
+            .text = "It goes on.",
+            .confirm = "Go on",
+            .keep = "Stay",
+            .confirmed = [&is_confirmed] { is_confirmed = true; },
+            .is_offer = is_offer};
+}
+
+TEST_F(WindowRules, EnterConfirmsOffersOnly) {
+    open_window();
+    for (const bool is_offer : {false, true}) {
+        bool is_confirmed = false;
+        work().ask(question_for(is_confirmed, is_offer));
+        turns(3);
+        press("Enter");
+        EXPECT_FALSE(work().question().has_value());
+        EXPECT_EQ(is_confirmed, is_offer);
+    }
+}
+
+TEST_F(WindowRules, OffersEndWhenSomethingOpens) {
+    open_window();
+    for (const bool is_offer : {true, false}) {
+        bool is_confirmed = false;
+        work().ask(question_for(is_confirmed, is_offer));
+        open_ball();
+        EXPECT_EQ(work().question().has_value(), !is_offer);
+        EXPECT_FALSE(is_confirmed);
+    }
+}
+
 // With two pictures per second, pictures are late. Their marks must not run ahead.
 TEST_F(WindowRules, MarksBelongToDisplayedPicture) {
     open_window();
