@@ -173,7 +173,7 @@ TEST_F(PanelsTest, HidesPanelsWithoutMeaning) {
         for (const auto& panel : panels_) ids += panel->is_available(work()) ? std::string(panel->id()) + " " : "";
         return ids;
     };
-    EXPECT_EQ(there(), "source statistics log ");
+    EXPECT_EQ(there(), "source statistics log operations ");
     open_volume();
     EXPECT_EQ(there(),
               "source statistics log layers view transfer measure stabilise filters surfaces export operations ");
