@@ -28,7 +28,7 @@ namespace {
 
 // Group of actions in a menu. Long groups fold into a submenu, so that every menu fits in a small window.
 struct MenuGroup {
-    std::string_view group;
+    std::string group;
     bool folds = false;
 };
 
@@ -150,7 +150,7 @@ void draw_items(const PanelContext& context, const std::vector<std::string>& ids
 void draw_group(const PanelContext& context, const MenuGroup& group) {
     const std::vector<std::string> ids = ids_of(context.work.actions(), group.group);
     if (!group.folds) return draw_items(context, ids);
-    if (!begin_menu(context, std::string(group.group).c_str())) return;
+    if (!begin_menu(context, group.group.c_str())) return;
     draw_items(context, ids);
     ImGui::EndMenu();
 }
