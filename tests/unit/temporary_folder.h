@@ -1,4 +1,4 @@
-// A folder for the files of one test, removed with its content, and helpers to fill files and to inspect errors.
+// A folder for the files of one test, removed with its content, and helpers to fill files.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "compute/error.h"
 #include "compute/indexing.h"
+#include "tests/support/error_of.h"
 
 namespace echolux {
 
@@ -52,21 +52,5 @@ class TemporaryFolder {
   private:
     std::filesystem::path path_;
 };
-
-// The line and code of the error thrown by `work`; the line is empty if nothing is thrown.
-struct Caught {
-    std::string line;
-    ErrorCode code = ErrorCode::cancelled;
-};
-
-template <class Work>
-Caught error_of(Work&& work) {
-    try {
-        work();
-    } catch (const Error& error) {
-        return {error.line(), error.code()};
-    }
-    return {};
-}
 
 }  // namespace echolux
