@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "tests/oracle/chain.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux {
 namespace {
@@ -13,8 +14,7 @@ namespace {
 constexpr std::int64_t n = 256;
 
 struct Variation {
-    std::string name;
-    void (*choose)(ReconstructionSpec&);
+    std::string name, settings;
 };
 
 std::ostream& operator<<(std::ostream& out, const Variation& one) {
@@ -29,65 +29,23 @@ ReconstructionSpec spec_of(const Variation& variation, SampleFormat format) {
         spec.calibration.k_positions.push_back((n - 1) * (u + 0.05 * u * (1 - u)));
         spec.calibration.background.push_back(1000 * std::sin(3.1 * (u + 0.005)));
     }
-    spec.recipe.window = Window::hann;
-    spec.recipe.resample = Resample::lagrange3;
-    variation.choose(spec);
-    return spec;
+    return with(spec, "window=hann resample=lagrange3 " + variation.settings);
 }
 
 const Variation ways[] = {
-    {"nearest", [](auto& spec) { spec.recipe.resample = Resample::nearest; }},
-    {"spline", [](auto& spec) { spec.recipe.resample = Resample::spline; }},
-    {"upsampled",
-     [](auto& spec) {
-         spec.recipe.upsample = 2;
-         spec.recipe.upsample_pad = true;
-     }},
-    {"dispersion",
-     [](auto& spec) {
-         spec.recipe.dispersion = true;
-         spec.recipe.a2_rad = 30;
-     }},
-    {"shaping", [](auto& spec) { spec.recipe.shaping = Shaping::gaussian; }},
-    {"nufft", [](auto& spec) { spec.recipe.resample = Resample::nufft; }},
-    {"nufft_dispersion",
-     [](auto& spec) {
-         spec.recipe.resample = Resample::nufft;
-         spec.recipe.dispersion = true;
-         spec.recipe.a2_rad = 30;
-     }},
-    {"nudft", [](auto& spec) { spec.recipe.resample = Resample::nudft; }},
-    {"defr",
-     [](auto& spec) {
-         spec.recipe.method = Method::defr;
-         spec.recipe.dispersion = true;
-         spec.recipe.a2_rad = 60;
-     }},
-    {"defr_double",
-     [](auto& spec) {
-         spec.recipe.method = Method::defr;
-         spec.recipe.dispersion = true;
-         spec.recipe.a2_rad = 60;
-         spec.defr.double_precision = true;
-     }},
-    {"compressive",
-     [](auto& spec) {
-         spec.recipe.method = Method::compressive;
-         spec.compressive.mask = SensingMask::variable;
-     }},
-    {"compressive_exact",
-     [](auto& spec) {
-         spec.recipe.method = Method::compressive;
-         spec.compressive.transform = SensingTransform::exact;
-         spec.compressive.step = StepRule::safeguarded;
-     }},
-    {"compressive_fft",
-     [](auto& spec) {
-         spec.recipe.method = Method::compressive;
-         spec.compressive.transform = SensingTransform::fft;
-         spec.compressive.step = StepRule::monotone;
-         spec.compressive.continuation = true;
-     }},
+    {"nearest", "resample=nearest"},
+    {"spline", "resample=spline"},
+    {"upsampled", "upsample=2 upsample_pad=true"},
+    {"dispersion", "dispersion=true a2_rad=30"},
+    {"shaping", "shaping=gaussian"},
+    {"nufft", "resample=nufft"},
+    {"nufft_dispersion", "resample=nufft dispersion=true a2_rad=30"},
+    {"nudft", "resample=nudft"},
+    {"defr", "method=defr dispersion=true a2_rad=60"},
+    {"defr_double", "method=defr dispersion=true a2_rad=60 double_precision=true"},
+    {"compressive", "method=compressive mask=variable"},
+    {"compressive_exact", "method=compressive compressive.transform=exact step=safeguarded"},
+    {"compressive_fft", "method=compressive compressive.transform=fft step=monotone continuation=true"},
 };
 
 class BadSamples : public testing::TestWithParam<Variation> {
@@ -98,8 +56,7 @@ class BadSamples : public testing::TestWithParam<Variation> {
         for (const auto& value : reconstructed<std::complex<float>>(spec, line)) {
             ASSERT_TRUE(std::isfinite(value.real()) && std::isfinite(value.imag())) << what;
         }
-        spec.recipe.quantity = Quantity::db;
-        spec.recipe.voxel = VoxelType::f32;
+        set(spec, "quantity=db voxel=f32");
         for (const float value : reconstructed<float>(spec, line)) ASSERT_TRUE(std::isfinite(value)) << what;
     }
 };

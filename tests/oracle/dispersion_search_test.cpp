@@ -13,6 +13,7 @@
 #include "compute/indexing.h"
 #include "tests/oracle/chain.h"
 #include "tests/oracle/instrument.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux {
 namespace {
@@ -102,8 +103,7 @@ TEST_F(DispersionOfARegion, MatchesReflectorInRegion) {
 // The region is given in picture coordinates; the picture may be partly compensated.
 TEST_F(DispersionOfARegion, IsFoundInPartlyCompensatedPicture) {
     ReconstructionSpec spec = hann_spec(count);
-    spec.recipe.dispersion = true;
-    spec.recipe.a2_rad = 30;
+    set(spec, "dispersion=true a2_rad=30");
     spec.calibration.dispersion_rad = theta_of(5, 0);
     const DispersionResult chosen = searched_dispersion(spec, block_of(bytes_of_lines(spectra), 0, 1), around(406, 40),
                                                         [](double) { return true; });
@@ -257,12 +257,8 @@ TEST_F(DispersionSearched, StopsWhenAskedTo) {
     const std::vector<float> spectra = lines({{200, 1}}, 0, 1);
     const ReconstructionSpec spec = plain_spec(ClosedFormInstrument::samples, 1);
     int asked = 0;
-    try {
-        searched_dispersion(spec, block_of(bytes_of_lines(spectra), 0, 1), {}, [&](double) { return ++asked < 5; });
-        FAIL() << "went on";
-    } catch (const Error& error) {
-        EXPECT_EQ(error.code(), ErrorCode::cancelled);
-    }
+    const auto go_on = [&](double) { return ++asked < 5; };
+    EXPECT_THROW(searched_dispersion(spec, block_of(bytes_of_lines(spectra), 0, 1), {}, go_on), Error);
     EXPECT_EQ(asked, 5);
 }
 

@@ -17,6 +17,7 @@
 #include "tests/oracle/chain.h"
 #include "tests/oracle/instrument.h"
 #include "tests/oracle/peak.h"
+#include "tests/support/error_of.h"
 
 namespace echolux {
 namespace {
@@ -189,13 +190,9 @@ TEST_F(Mirrors, RejectsMirrorsWithoutFringes) {
     std::normal_distribution<double> normal(0, 5);
     mirrors.mirrors[1] = mirrors.background;
     for (double& count : mirrors.mirrors[1]) count += normal(random);
-    try {
-        calibrated_by_mirrors(mirrors);
-        FAIL() << "noise was taken for a mirror";
-    } catch (const Error& error) {
-        EXPECT_EQ(error.code(), ErrorCode::bad_setting);
-        EXPECT_NE(error.line().find("mirror 2"), std::string::npos) << error.line();
-    }
+    const Caught caught = error_of([&] { calibrated_by_mirrors(mirrors); });
+    EXPECT_EQ(caught.code, ErrorCode::bad_setting);
+    EXPECT_NE(caught.line.find("mirror 2"), std::string::npos) << "noise was taken for a mirror: " << caught.line;
     mirrors.mirrors[1] = mirrors.mirrors[0];
     EXPECT_THROW(calibrated_by_mirrors(mirrors), Error) << "the same place twice says nothing of k";
 }

@@ -8,6 +8,7 @@
 #include "compute/calibrate/calibrate.h"
 #include "compute/indexing.h"
 #include "tests/oracle/chain.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux {
 namespace {
@@ -28,10 +29,7 @@ class NoiseOnly : public testing::Test {
     const std::vector<float> spectra = noise();
     ReconstructionSpec spec = plain_spec(samples, lines);
 
-    NoiseOnly() {
-        spec.recipe.quantity = Quantity::amplitude;
-        spec.recipe.voxel = VoxelType::f32;
-    }
+    NoiseOnly() { set(spec, "quantity=amplitude voxel=f32"); }
 
     std::vector<double> mean_profile() const {
         const auto voxels = reconstructed<float>(spec, spectra);
@@ -54,9 +52,7 @@ TEST_F(NoiseOnly, SubtractedAmplitudeLeavesFifthOfNoise) {
 TEST_F(NoiseOnly, ProfileIsMeanOfAllBlocks) {
     ReconstructionSpec scan = spec;
     scan.geometry.a_scans = lines / 4;
-    scan.geometry.b_scans = 4;
-    scan.recipe.depth_begin = 20;
-    scan.recipe.quantity = Quantity::db;
+    set(scan, "b_scans=4 depth_begin=20 quantity=db");
     scan.calibration.noise_floor.assign(depths, 1.0);
     scan.recipe.noise_floor = NoiseFloor::amplitude;
     MeanProfile profile(scan);
@@ -78,8 +74,7 @@ TEST_F(NoiseOnly, ProfileIsMeanOfAllBlocks) {
 // E[max(P - eta^2, 0)] = mean exp(-pi/4) for exponential P with eta^2 = pi/4 mean.
 TEST_F(NoiseOnly, SubtractedPowerLeavesTailOfExponential) {
     spec.calibration.noise_floor = mean_profile();
-    spec.recipe.noise_floor = NoiseFloor::power;
-    spec.recipe.quantity = Quantity::intensity;
+    set(spec, "noise_floor=power quantity=intensity");
     const std::vector<double> left = mean_profile();
     const double mean_power = noise_rms * noise_rms / samples;
     double ratio = 0;
@@ -122,8 +117,7 @@ TEST_F(NoiseOnly, UsesQuietestBand) {
         const double angle = 2.0 * std::acos(-1.0) * 21.3 * static_cast<double>(i % samples) / samples;
         louder[i] += static_cast<float>(400 * std::cos(angle));
     }
-    spec.recipe.quantity = Quantity::db;
-    spec.recipe.window = Window::blackman_harris;
+    set(spec, "quantity=db window=blackman_harris");
     spec.block_b_scans = 1;
     const double enbw = 2.005;
     const double level = measured_noise_floor_db(spec, block_of(bytes_of_lines(louder), 0, 1));

@@ -1,5 +1,6 @@
 // The exact transform (docs/algorithms.md 4) compared with sums over the true wavenumbers of the samples, and its
-// benefits: deep mirrors without loss and artefacts, and any zoom. chain_test.cpp compares the whole chain with NumPy.
+// benefit: any zoom. resampling_test.cpp compares its loss and artefacts. chain_test.cpp compares the whole chain with
+// NumPy.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,7 +9,6 @@
 
 #include "tests/oracle/chain.h"
 #include "tests/oracle/instrument.h"
-#include "tests/oracle/peak.h"
 
 namespace echolux {
 namespace {
@@ -91,30 +91,6 @@ TEST_F(ExactTransform, EqualsFourierTransformForUniformSpectrum) {
         spec.calibration.k_positions[j] = static_cast<double>(j);
     }
     EXPECT_LE(relative_l2(reconstructed<std::complex<float>>(spec, line), fourier), 1e-6);
-}
-
-// Loss of the peak, and largest artefact more than 30 bins away from it, in dB.
-struct Quality {
-    double loss_db, artefact_db;
-};
-
-TEST_F(ExactTransform, KeepsDeepMirrorLostByInterpolation) {
-    const auto quality = [&](Resample resample) -> Quality {
-        const double ideal = peak_of(amplitudes(reconstructed<std::complex<float>>(
-                                         spec_for(Resample::none, 4),
-                                         instrument.fringe(instrument.uniform_k, 0.75 * instrument.depth_limit_um))))
-                                 .height;
-        const auto fine = amplitudes(reconstructed<std::complex<float>>(spec_for(resample, 4), mirror(0.75)));
-        const auto coarse = amplitudes(reconstructed<std::complex<float>>(spec_for(resample, 1), mirror(0.75)));
-        const auto top = std::max_element(coarse.begin(), coarse.end());
-        const double artefact = greatest_outside(coarse, static_cast<double>(top - coarse.begin()), 30);
-        return {decibels(peak_of(fine).height / ideal), decibels(artefact / *top)};
-    };
-    const Quality exact = quality(Resample::nudft), interpolated = quality(Resample::lagrange3);
-    EXPECT_NEAR(exact.loss_db, 0, 0.01);
-    EXPECT_NEAR(exact.artefact_db, -58.2, 3);
-    EXPECT_NEAR(interpolated.loss_db, -2.88, 0.1);
-    EXPECT_NEAR(interpolated.artefact_db, -30.3, 3);
 }
 
 }  // namespace

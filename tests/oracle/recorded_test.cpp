@@ -15,6 +15,7 @@
 #include "compute/methods/defr.h"
 #include "tests/oracle/chain.h"
 #include "tests/oracle/peak.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux {
 namespace {
@@ -100,8 +101,7 @@ class RecordedFullRange : public Recorded {
         spec.calibration.dark = column("dark_not");
         spec.recipe.method = Method::defr;
         spec.recipe.resample = Resample::spline;
-        spec.recipe.window = Window::hann;
-        spec.recipe.dispersion = true;
+        set(spec, "window=hann dispersion=true");
         return spec;
     }
 
@@ -195,9 +195,7 @@ class RecordedSource : public Recorded {
         ReconstructionSpec spec = plain_spec(n, 1);
         spec.calibration.background = reference;
         if (dark_known) spec.calibration.dark = dark;
-        spec.recipe.background = Background::stored;
-        spec.recipe.shaping = Shaping::hann;
-        spec.recipe.zero_padding = 4;
+        set(spec, "background=stored shaping=hann zero_padding=4");
         std::vector<float> line;
         for (std::size_t p = 0; p < n; ++p) {
             const double fringe = 0.1 * std::cos(2 * std::numbers::pi * 200 * static_cast<double>(p) / n);
