@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <functional>
 #include <iterator>
 #include <string>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "compute/error.h"
 #include "compute/indexing.h"
 #include "compute/reconstructor.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux {
 namespace {
@@ -23,83 +23,55 @@ constexpr std::int64_t kib = 1024, large = 227 * kib, medium = 99 * kib, small =
 ReconstructionSpec chain(std::int64_t samples) {
     ReconstructionSpec spec;
     spec.geometry.samples = samples;
-    spec.geometry.a_scans = 32;
-    spec.geometry.b_scans = 2;
+    set(spec, "a_scans=32 b_scans=2");
     spec.calibration.background.assign(index(samples), 1000.0);
     const auto last = static_cast<double>(samples - 1);
     spec.calibration.k_polynomial = {0, 0.95 * last, 0.05 * last};
-    spec.recipe.a2_rad = 10;
-    spec.recipe.voxel = VoxelType::u8;
+    set(spec, "a2_rad=10 voxel=u8");
     return spec;
 }
 
 struct Example {
     std::string recipe;  // as in a TOML file
     std::int64_t samples = 0;
-    std::function<void(ReconstructionSpec&)> set = [](ReconstructionSpec&) {};
+    std::string settings = "";
 };
 
-using P = ReconstructionSpec;
-std::vector<Example> examples() {
-    const auto repeated = [](FlowMethod method) {
-        return [method](P& p) {
-            p.geometry.b_repeats = 4;
-            p.recipe.average = Average::power;
-            p.flow.method = method;
-        };
-    };
-    return {
-        {"the chain of the bench", 2048},
-        {"", 4096},
-        {"", 8192},
-        {"", 1000},
-        {"", 3000},
-        {"", 10000},
-        {"", 65536},
-        {"", 2039},
-        {"dispersion = false", 2048, [](P& p) { p.recipe.dispersion = false; }},
-        {"precision = \"fast\"", 2048, [](P& p) { p.recipe.precision = Precision::fast; }},
-        {"", 1000, [](P& p) { p.recipe.precision = Precision::fast; }},
-        {"average = \"power\"", 2048, [](P& p) { p.recipe.average = Average::power; }},
-        {"fixed_pattern = \"median\"", 2048, [](P& p) { p.recipe.fixed_pattern = FixedPattern::median; }},
-        {"resample = \"spline\"", 2048, [](P& p) { p.recipe.resample = Resample::spline; }},
-        {"background = \"rolling\"", 2048, [](P& p) { p.recipe.background = Background::rolling; }},
-        {"upsample = 2", 2048, [](P& p) { p.recipe.upsample = 2; }},
-        {"upsample = 4", 2048, [](P& p) { p.recipe.upsample = 4; }},
-        {"flow.method = \"doppler\"", 2048, [](P& p) { p.flow.method = FlowMethod::doppler; }},
-        {"the same, voxel = \"f32\"", 2048,
-         [](P& p) {
-             p.flow.method = FlowMethod::doppler;
-             p.recipe.voxel = VoxelType::f32;
-         }},
-        {"flow.method = \"omag\"", 2048, repeated(FlowMethod::omag)},
-        {"resample = \"nufft\"", 2048, [](P& p) { p.recipe.resample = Resample::nufft; }},
-        {"", 4096, [](P& p) { p.recipe.resample = Resample::nufft; }},
-        {"", 1000, [](P& p) { p.recipe.resample = Resample::nufft; }},
-        {"the same, precision = \"fast\"", 2048,
-         [](P& p) {
-             p.recipe.resample = Resample::nufft;
-             p.recipe.precision = Precision::fast;
-         }},
-        {"resample = \"nudft\"", 2048, [](P& p) { p.recipe.resample = Resample::nudft; }},
-        {"method = \"defr\"", 2048, [](P& p) { p.recipe.method = Method::defr; }},
-        {"", 8192, [](P& p) { p.recipe.method = Method::defr; }},
-        {"", 1000, [](P& p) { p.recipe.method = Method::defr; }},
-        {"the same, precision = \"fast\"", 2048,
-         [](P& p) {
-             p.recipe.method = Method::defr;
-             p.recipe.precision = Precision::fast;
-         }},
-        {"method = \"compressive\"", 2048, [](P& p) { p.recipe.method = Method::compressive; }},
-        {"", 4096, [](P& p) { p.recipe.method = Method::compressive; }},
-        {"", 1000, [](P& p) { p.recipe.method = Method::compressive; }},
-        {"the same, compressive.transform = \"exact\"", 2048,
-         [](P& p) {
-             p.recipe.method = Method::compressive;
-             p.compressive.transform = SensingTransform::exact;
-         }},
-    };
-}
+const Example examples[] = {
+    {"the chain of the bench", 2048},
+    {"", 4096},
+    {"", 8192},
+    {"", 1000},
+    {"", 3000},
+    {"", 10000},
+    {"", 65536},
+    {"", 2039},
+    {"dispersion = false", 2048, "dispersion=false"},
+    {"precision = \"fast\"", 2048, "precision=fast"},
+    {"", 1000, "precision=fast"},
+    {"average = \"power\"", 2048, "average=power"},
+    {"fixed_pattern = \"median\"", 2048, "fixed_pattern=median"},
+    {"resample = \"spline\"", 2048, "resample=spline"},
+    {"background = \"rolling\"", 2048, "background=rolling"},
+    {"upsample = 2", 2048, "upsample=2"},
+    {"upsample = 4", 2048, "upsample=4"},
+    {"flow.method = \"doppler\"", 2048, "flow.method=doppler"},
+    {"the same, voxel = \"f32\"", 2048, "flow.method=doppler voxel=f32"},
+    {"flow.method = \"omag\"", 2048, "flow.method=omag b_repeats=4 average=power"},
+    {"resample = \"nufft\"", 2048, "resample=nufft"},
+    {"", 4096, "resample=nufft"},
+    {"", 1000, "resample=nufft"},
+    {"the same, precision = \"fast\"", 2048, "resample=nufft precision=fast"},
+    {"resample = \"nudft\"", 2048, "resample=nudft"},
+    {"method = \"defr\"", 2048, "method=defr"},
+    {"", 8192, "method=defr"},
+    {"", 1000, "method=defr"},
+    {"the same, precision = \"fast\"", 2048, "method=defr precision=fast"},
+    {"method = \"compressive\"", 2048, "method=compressive"},
+    {"", 4096, "method=compressive"},
+    {"", 1000, "method=compressive"},
+    {"the same, compressive.transform = \"exact\"", 2048, "method=compressive compressive.transform=exact"},
+};
 
 std::string described(const GpuPath& path) {
     std::string text = name_of(path);
@@ -113,9 +85,8 @@ std::string table() {
     std::string text =
         "| `recipe` | samples | 227 KiB: H100, H200, B200 | 99 KiB: RTX 30 to 50 | 64 KiB: RTX 20, T4 |\n"
         "|---|---|---|---|---|\n";
-    for (const Example& example : examples()) {
-        ReconstructionSpec spec = chain(example.samples);
-        example.set(spec);
+    for (const Example& example : examples) {
+        const ReconstructionSpec spec = with(chain(example.samples), example.settings);
         validate(spec);
         text += "| " + example.recipe + " | " + std::to_string(example.samples) + " |";
         std::string left;
@@ -254,13 +225,9 @@ TEST(ChoosePath, DopplerKernelNeedsSmallWindowOfNeighbours) {
     EXPECT_FALSE(has_doppler_kernel(spec));
     spec.flow.method = FlowMethod::doppler;
     EXPECT_TRUE(has_doppler_kernel(spec));
-    for (const auto& set : std::vector<std::function<void(P&)>>{
-             [](P& p) { p.flow.window_lines = 9; }, [](P& p) { p.flow.window_depth = 17; },
-             [](P& p) { p.flow.bulk_motion = true; }, [](P& p) { p.geometry.fast_axis = FastAxis::sinusoidal; },
-             [](P& p) { p.geometry.b_repeats = 2; }, [](P& p) { p.flow.method = FlowMethod::power_doppler; }}) {
-        ReconstructionSpec other = spec;
-        set(other);
-        EXPECT_FALSE(has_doppler_kernel(other));
+    for (const char* other : {"window_lines=9", "window_depth=17", "bulk_motion=true", "fast_axis=sinusoidal",
+                              "b_repeats=2", "flow.method=power_doppler"}) {
+        EXPECT_FALSE(has_doppler_kernel(with(spec, other))) << other;
     }
     spec.format.sample_format = SampleFormat::f32;
     EXPECT_FALSE(choose_path(spec, large).half_bins) << "the range of samples is unknown";

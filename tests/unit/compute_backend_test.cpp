@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 
@@ -12,6 +11,7 @@
 #include "compute/voxel_target.h"
 #include "engine/memory.h"
 #include "tests/oracle/chain.h"
+#include "tests/support/error_of.h"
 
 namespace echolux {
 namespace {
@@ -47,14 +47,9 @@ TEST(Backends, FallsBackToCpuWithoutCuda) {
     const ChosenReconstructor chosen = choose_reconstructor(plain_spec(64, 2));
     EXPECT_EQ(chosen.reconstructor->backend(), Backend::cpu);
     EXPECT_EQ(chosen.reason, surveyed_gpus().refusal);
-    try {
-        make_reconstructor(plain_spec(64, 2), {.backend = Backend::cuda});
-        ADD_FAILURE() << "CUDA without a GPU";
-    } catch (const Error& error) {
-        EXPECT_EQ(error.code(), ErrorCode::device);
-        EXPECT_EQ(error.problem(), surveyed_gpus().refusal);
-        EXPECT_FALSE(error.remedy().empty());
-    }
+    const Caught caught = error_of([] { make_reconstructor(plain_spec(64, 2), {.backend = Backend::cuda}); });
+    EXPECT_EQ(caught.code, ErrorCode::device);
+    EXPECT_NE(caught.line.find(surveyed_gpus().refusal), std::string::npos) << caught.line;
 }
 
 // Chooses between a GPU that exists and the CPU, depending on the outcome of planning on the GPU.
@@ -119,34 +114,20 @@ TEST(Backends, SkipsRejectingGpuOfSeveral) {
         EXPECT_EQ(found.devices.size(), 2u);
         EXPECT_EQ(found.left_out, "GPU 2 of 3 is not used: GPU 2: no");
         EXPECT_THROW(planned_devices(three, false, planned(code, {{2}})), Error) << "three were asked for";
-        try {
-            planned_devices(three, true, planned(code, three));
-            ADD_FAILURE() << "none takes it";
-        } catch (const Error& error) {
-            EXPECT_EQ(error.where(), "GPU 1");
-        }
+        EXPECT_EQ(error_of([&] { planned_devices(three, true, planned(code, three)); }).where, "GPU 1");
     }
     EXPECT_THROW(planned_devices(three, true, planned(ErrorCode::bad_setting, {{2}})), Error);
     EXPECT_EQ(planned_devices(three, true, planned(ErrorCode::device, {})).left_out, "");
 }
 
-std::string refusal_of_gpus(const BackendChoice& choice, const GpuSurvey& survey) {
-    try {
-        chosen_gpus(choice, survey);
-    } catch (const Error& error) {
-        EXPECT_EQ(error.code(), ErrorCode::device);
-        EXPECT_FALSE(error.remedy().empty());
-        return error.problem();
-    }
-    return "";
-}
-
 TEST(Backends, FewerGpusThanAskedForAreRefused) {
-    EXPECT_EQ(refusal_of_gpus({.gpus = 2}, survey_of({{1}})), "2 GPUs requested, 1 can be used");
-    EXPECT_EQ(refusal_of_gpus({.gpus = 4}, survey_of({{1}, {2}}, "another is too old")),
-              "4 GPUs requested, 2 can be used: another is too old");
-    EXPECT_EQ(refusal_of_gpus({.gpus = 0}, survey_of({}, "no CUDA device")),
-              "1 GPU requested, 0 can be used: no CUDA device");
+    for (const auto& [gpus, survey] : {std::pair{2, survey_of({{1}})},
+                                       {4, survey_of({{1}, {2}}, "another is too old")},
+                                       {0, survey_of({}, "no CUDA device")}}) {
+        const Caught caught = error_of([&, n = gpus, &all = survey] { chosen_gpus({.gpus = n}, all); });
+        EXPECT_EQ(caught.code, ErrorCode::device) << gpus;
+        EXPECT_NE(caught.line.find(survey.refusal), std::string::npos) << caught.line;
+    }
 }
 
 TEST(Backends, SeveralGpusRequireCuda) {
@@ -157,14 +138,6 @@ TEST(Backends, SeveralGpusRequireCuda) {
     if (surveyed_gpus().usable.size() > 1) GTEST_SKIP() << "there are several";
     EXPECT_THROW(make_reconstructor(plain_spec(64, 2), {.gpus = 2}), Error);
     EXPECT_THROW(require_backend({.gpus = 2}), Error);
-}
-
-TEST(Backends, ImpossibleRecipeIsRefusedByAll) {
-    ReconstructionSpec spec = plain_spec(64, 2);
-    spec.recipe.depth_end = 4000;
-    for (const Backend backend : {Backend::automatic, Backend::cpu}) {
-        EXPECT_THROW(make_reconstructor(spec, {.backend = backend}), Error);
-    }
 }
 
 TEST(BlockMemory, AlignsToPages) {
@@ -205,6 +178,46 @@ TEST(BlockPool, MemoryOutlivesPool) {
     }
     std::memset(memory.data, 1, 1000);
     EXPECT_EQ(memory.data[999], std::byte{1});
+}
+
+// ---- work that both processors support -----------------------------------------------------------------------------
+
+struct Work {
+    int on_gpu = 0, on_cpu = 0;
+
+    SelectedBackend on(const BackendChoice& choice) {
+        return on_gpu_or_cpu(
+            choice, [&] { ++on_gpu; }, [&] { ++on_cpu; });
+    }
+};
+
+TEST(ChosenProcessor, UsesCpuOnRequest) {
+    Work work;
+    const SelectedBackend used = work.on({.backend = Backend::cpu});
+    EXPECT_EQ(used.backend, Backend::cpu);
+    EXPECT_EQ(used.refusal, "");
+    EXPECT_EQ(work.on_cpu, 1);
+    EXPECT_EQ(work.on_gpu, 0);
+    EXPECT_THROW(work.on({.backend = Backend::cpu, .gpus = 2}), Error);
+    EXPECT_EQ(work.on_cpu, 1);
+}
+
+TEST(ChosenProcessor, UsesCpuWithoutGpu) {
+    if (!surveyed_gpus().usable.empty()) GTEST_SKIP() << "there is a GPU";
+    Work work;
+    const SelectedBackend used = work.on({});
+    EXPECT_EQ(used.backend, Backend::cpu);
+    EXPECT_EQ(used.refusal, "");
+    EXPECT_EQ(work.on_cpu, 1);
+    EXPECT_THROW(work.on({.backend = Backend::cuda}), Error);
+    EXPECT_EQ(work.on_cpu, 1);
+    EXPECT_EQ(work.on_gpu, 0);
+}
+
+TEST(ChosenProcessor, ForwardsErrorsOfWork) {
+    EXPECT_THROW(on_gpu_or_cpu(
+                     {.backend = Backend::cpu}, [] {}, [] { throw Error(ErrorCode::cancelled, "stopped"); }),
+                 Error);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <random>
 
 #include "tests/oracle/chain.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux {
 namespace {
@@ -110,9 +111,7 @@ TEST(StoredBackground, IsSubtractedUnscaled) {
 // unchanged.
 TEST(RunningBackground, FollowsLevel) {
     ReconstructionSpec spec = spec_for(Background::running, 2);
-    spec.recipe.running_alpha = 0.25;
-    spec.recipe.depth_end = 1;
-    spec.geometry.b_scans = 3;
+    set(spec, "running_alpha=0.25 depth_end=1 b_scans=3");
     std::vector<std::uint16_t> spectra;
     for (const std::uint16_t level : {1000, 2000, 2000}) spectra.insert(spectra.end(), 2 * n, level);
     const Field field = field_of(spec, spectra);

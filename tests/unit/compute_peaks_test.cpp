@@ -9,6 +9,7 @@
 #include "compute/error.h"
 #include "compute/indexing.h"
 #include "tests/oracle/chain.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux {
 namespace {
@@ -28,8 +29,7 @@ ReconstructionSpec spec_of(VoxelType type) {
     spec.geometry.b_scans = spec.block_b_scans = b_scans;
     spec.recipe.quantity = Quantity::db;
     spec.recipe.voxel = type;
-    spec.recipe.low = 0;
-    spec.recipe.high = 35;
+    set(spec, "low=0 high=35");
     return spec;
 }
 
@@ -85,8 +85,7 @@ TEST(Peaks, HoldLargestVoxels) {
                 ReconstructionSpec spec = spec_of(type);
                 spec.geometry.depth_flip = flip;
                 expect_peaks(spec, depths);
-                spec.recipe.depth_begin = 3;
-                spec.recipe.depth_end = 50;
+                set(spec, "depth_begin=3 depth_end=50");
                 expect_peaks(spec, depths);
             }
         }

@@ -13,6 +13,7 @@
 #include "compute/several_devices.h"
 #include "tests/oracle/chain.h"
 #include "tests/oracle/variants.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux {
 namespace {
@@ -125,11 +126,9 @@ INSTANTIATE_TEST_SUITE_P(Variants, Stream, testing::ValuesIn(variants),
 TEST(StreamOfTwoToThe31Samples, SlowHasSameBitsInEveryBlock) {
     ReconstructionSpec spec;
     spec.geometry = {.samples = 2048, .a_scans = 1024, .b_scans = 1024};
-    spec.format.sample_format = SampleFormat::u8;
-    spec.recipe.voxel = VoxelType::u8;
+    set(spec, "sample_format=u8 voxel=u8");
     spec.recipe.levels = Levels::fixed;
-    spec.recipe.dispersion = false;
-    spec.recipe.depth_end = 64;
+    set(spec, "dispersion=false depth_end=64");
     spec.block_b_scans = 8;
     ASSERT_EQ(spec.geometry.samples * spec.geometry.a_scans * spec.geometry.b_scans, std::int64_t{1} << 31);
     std::mt19937 random(2);

@@ -1,8 +1,11 @@
-// Voxel values (docs/algorithms.md 3.13): quantities, codes, levels and places; never NaN.
+// Voxel values (docs/algorithms.md 3.13): quantities, codes, levels, places and half precision; never NaN.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <functional>
 #include <limits>
 #include <numeric>
@@ -10,9 +13,14 @@
 #include <type_traits>
 
 #include "compute/calibrate/calibrate.h"
+#include "compute/error.h"
 #include "compute/indexing.h"
 #include "compute/plan/describe.h"
+#include "compute/steps/depth.h"
+#include "engine/io/volume_file.h"
 #include "tests/oracle/chain.h"
+#include "tests/support/error_of.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux {
 namespace {
@@ -182,8 +190,7 @@ TEST(DepthRange, IsCutFirst) {
     const auto spectra = random_spectra();
     ReconstructionSpec spec = spec_for(Quantity::amplitude, VoxelType::f32, Levels::fixed);
     const auto whole = reconstructed<float>(spec, spectra);
-    spec.recipe.depth_begin = 5;
-    spec.recipe.depth_end = 12;
+    set(spec, "depth_begin=5 depth_end=12");
     const auto cut = reconstructed<float>(spec, spectra);
     ASSERT_EQ(cut.size(), 7u * lines * b_scans);
     for (std::size_t i = 0; i < cut.size(); ++i) ASSERT_EQ(cut[i], whole[i / 7 * depth + 5 + i % 7]);
@@ -218,6 +225,59 @@ TEST(VoxelTargets, KeepStridesAndGaps) {
         gaps += voxel ? 0u : 1u;
     }
     EXPECT_GT(gaps, 0u);
+}
+
+// ---- half precision ------------------------------------------------------------------------------------------------
+
+std::uint16_t compilers_half(float value) {
+    return std::bit_cast<std::uint16_t>(static_cast<_Float16>(value));
+}
+
+TEST(Half, RoundsLikeCompiler) {
+    for (std::uint64_t bits = 0; bits <= 0x477fe000u; bits += 1021) {  // up to 65504, a few thousand per octave
+        const auto value = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+        ASSERT_EQ(Half{}(value), compilers_half(value)) << value;
+        ASSERT_EQ(Half{}(-value), compilers_half(-value)) << -value;
+    }
+}
+
+// Tests every half, the midpoint to the next one, and the floats next to that midpoint.
+TEST(Half, RoundsTiesToEven) {
+    for (std::uint16_t half = 0; half < 0x7bffu; ++half) {
+        const auto low = static_cast<float>(std::bit_cast<_Float16>(half));
+        const auto high = static_cast<float>(std::bit_cast<_Float16>(static_cast<std::uint16_t>(half + 1)));
+        const float middle = low + (high - low) / 2;
+        EXPECT_EQ(Half{}(low), half);
+        EXPECT_EQ(Half{}(middle), half + half % 2) << middle;
+        EXPECT_EQ(Half{}(std::nextafter(middle, 0.0f)), half) << middle;
+        EXPECT_EQ(Half{}(std::nextafter(middle, high)), half + 1) << middle;
+    }
+}
+
+TEST(Half, SaturatesInsteadOfInfinity) {
+    for (const float value : {65504.0f, 65519.0f, 65520.0f, 1e9f, INFINITY}) {
+        EXPECT_EQ(Half{}(value), 0x7bff) << value;
+        EXPECT_EQ(Half{}(-value), 0xfbff) << value;
+    }
+}
+
+TEST(HalfVoxels, AreRoundedValues) {
+    ReconstructionSpec spec = plain_spec(64, 2);
+    set(spec, "quantity=db voxel=f32");
+    std::vector<float> spectra;
+    for (int i = 0; i < 128; ++i) spectra.push_back(static_cast<float>(i * 37 % 101));
+    const auto values = reconstructed<float>(spec, spectra);
+    spec.recipe.voxel = VoxelType::f16;
+    EXPECT_EQ(planned_grid(spec).type, VoxelType::f16);
+    const auto halves = reconstructed<std::uint16_t>(spec, spectra);
+    ASSERT_EQ(halves.size(), values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) EXPECT_EQ(halves[i], compilers_half(values[i]));
+}
+
+TEST(HalfVoxels, AreNotWrittenToFiles) {
+    for (const char* name : {"v.nrrd", "v.nii", "v.tif", "v.mha"}) {
+        EXPECT_EQ(error_of([&] { check_volume_name(name, VoxelType::f16); }).code, ErrorCode::bad_setting) << name;
+    }
 }
 
 }  // namespace
