@@ -17,6 +17,7 @@
 #include <numbers>
 
 #include "compute/indexing.h"
+#include "compute/reason.h"
 #include "engine/layers/tissue_search.h"
 
 namespace echolux {

@@ -214,7 +214,7 @@ struct Parabola {
     double at(double x) const { return terms[0] + x * (terms[1] + x * terms[2]); }
 };
 
-// The parabola with the smallest sum of weighted squares; `start` if the places do not determine one.
+// The parabola with the min sum of weighted squares; `start` if the places do not determine one.
 Parabola fitted(const std::vector<double>& places, const Course& values, const std::vector<double>& weights,
                 const Parabola& start) {
     std::array<double, 5> m{};  // moments of the places

@@ -10,6 +10,7 @@
 #include <random>
 
 #include "compute/indexing.h"
+#include "compute/reason.h"
 #include "engine/io/npz_file.h"
 #include "engine/layers/find_surfaces.h"
 #include "engine/scan/settings.h"
