@@ -118,7 +118,6 @@ class TransferPanel : public NamedPanel {
     bool is_available(Workspace& work) const override { return work.viewer().is_open(); }
 
     void draw(const PanelContext& context) override {
-        Workspace& work = context.work;
         setting_row(context, "view.preset");
         draw_curve(context);
         draw_origin(context);
