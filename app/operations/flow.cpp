@@ -215,7 +215,8 @@ void require_growing(const std::vector<double>& times_s, ErrorCode code, const s
     const auto here = std::ranges::adjacent_find(times_s, std::greater_equal{});
     if (here == times_s.end()) return;
     throw Error(code,
-                fmt::format("the times of its volumes do not grow: after {:g} s comes {:g} s", *here, *std::next(here)),
+                fmt::format("the times of its volumes are not ascending: {:g} s is followed by {:g} s", *here,
+                            *std::next(here)),
                 where, "give the time between volumes as `step_s`");
 }
 
@@ -269,7 +270,7 @@ struct Flow {
         FlowSpec spec{position_in(through, "through"), position_in(towards, "towards"), each, arrow_count,
                       cross_section};
         if (spec.towards && !spec.through) {
-            throw Error(ErrorCode::bad_setting, "needs a point that it leads from", "towards",
+            throw Error(ErrorCode::bad_setting, "needs the point from which the axis starts", "towards",
                         "give `through` as well");
         }
         return spec;

@@ -24,26 +24,26 @@ void require_sense(const VesselFlow& vessel) {
             throw Error(ErrorCode::bad_setting, "the velocities around the point hardly exceed the noise", "through",
                         "average more repeats, or larger windows (flow.window_lines, flow.window_depth)");
         case FlowReason::angle:
-            throw Error(
-                ErrorCode::bad_setting,
-                fmt::format("the vessel runs at {:.1f} ± {:.1f} degrees to the beam: too near to 90 degrees for "
-                            "its flow to be told from axial velocities",
-                            90 - vessel.course().tilt_deg, vessel.angle_error_deg()),
-                "cross_section.min_tilt_deg", "choose a place where it is steeper, or tilt the sample");
+            throw Error(ErrorCode::bad_setting,
+                        fmt::format("the vessel runs at {:.1f} ± {:.1f} degrees to the beam: too close to 90 degrees "
+                                    "to derive its flow from axial velocities",
+                                    90 - vessel.course().tilt_deg, vessel.angle_error_deg()),
+                        "cross_section.min_tilt_deg", "choose a point where it is steeper, or tilt the sample");
         case FlowReason::wrapped:
             throw Error(ErrorCode::bad_setting,
-                        "velocities turn over so often that they cannot be put in order across the lumen", "through",
+                        "velocities wrap so often that they cannot be unwrapped across the lumen", "through",
                         "measure with a shorter time between repeats");
         case FlowReason::out_of_range:
             throw Error(ErrorCode::bad_setting, "the lumen reaches the edge of the volume", "through",
-                        "choose a place where the whole section is within, or a higher cross_section.significance "
-                        "where tissue moves as well");
+                        "choose a point where the whole section is inside the volume, or raise "
+                        "cross_section.significance if the tissue moves too");
         case FlowReason::too_few:
-            throw Error(ErrorCode::bad_setting,
-                        fmt::format("only {} fit the whole lumen, too few for the course of the vessel: its angle to "
-                                    "the beam is unknown",
-                                    plural(vessel.course().planes, "planes")),
-                        "through", "choose another point on the vessel axis as `towards`, or a longer volume");
+            throw Error(
+                ErrorCode::bad_setting,
+                fmt::format(
+                    "only {} contain the whole lumen, too few to fit the vessel axis: its angle to the beam is unknown",
+                    plural(vessel.course().planes, "planes")),
+                "through", "choose another point on the vessel axis as `towards`, or a longer volume");
     }
 }
 
@@ -134,7 +134,7 @@ void sum_up(MeasuredFlow& measured) {
     }
     if (count == 0) {
         throw Error(ErrorCode::bad_setting, fmt::format("no section has a flow: {}", name_of(why)), "through",
-                    why == FlowReason::out_of_range ? "the lumen reaches the edge of the volume: choose another place"
+                    why == FlowReason::out_of_range ? "the lumen reaches the edge of the volume: choose another point"
                     : why == FlowReason::wrapped    ? "measure with a shorter time between repeats"
                                                     : "average more repeats, or larger windows");
     }
@@ -172,7 +172,7 @@ void warn(const VolumeGrid& grid, const VelocityVolumes& series, MeasuredFlow& m
     if (!std::isfinite(measured.error_ul_s))
         measured.warnings.push_back("through: fewer than three planes show the lumen, so the noise is unknown");
     if (grid.v_max == 0)
-        measured.warnings.push_back("volume: the greatest velocity is unknown, so none beyond it is put in order");
+        measured.warnings.push_back("volume: the Nyquist velocity is unknown, so velocities are not unwrapped");
     const auto missing =
         std::ranges::count_if(measured.rows, [](const FlowRow& row) { return row.value.reason != FlowReason::ok; });
     if (static_cast<double>(missing) > sparse * static_cast<double>(measured.rows.size()))
@@ -181,8 +181,7 @@ void warn(const VolumeGrid& grid, const VelocityVolumes& series, MeasuredFlow& m
     if (measured.heart.is_found() && measured.heart.hz * series.step_s > 0.125 &&
         std::ranges::all_of(measured.rows, [](const FlowRow& row) { return row.value.plane < 0; })) {
         measured.warnings.push_back(
-            "each: a volume takes more than an eighth of a heart beat; values of each B-scan "
-            "follow it better");
+            "each: a volume takes more than an eighth of a heart beat; values per B-scan resolve the beat better");
     }
 }
 
@@ -194,15 +193,15 @@ void require_alike(const VolumeGrid& first, const VolumeGrid& other, const std::
         other.offset == first.offset && other.spacing_um == first.spacing_um) {
         return;
     }
-    throw Error(ErrorCode::bad_setting, "differs from the first volume in size, spacing, scale or greatest velocity",
-                where, "the volumes of a series are made by one recipe");
+    throw Error(ErrorCode::bad_setting, "differs from the first volume in size, spacing, scale or Nyquist velocity",
+                where, "reconstruct all volumes of a series with the same recipe");
 }
 
 void require_structure_of(const VelocityVolumes& volumes, const VolumeGrid& structure, std::int64_t count,
                           const std::string& where) {
     const VolumeGrid& ours = volumes.grid;
     if (ours.depth != structure.depth || ours.a_scans != structure.a_scans || ours.b_scans != structure.b_scans) {
-        throw Error(ErrorCode::bad_setting, "has another size than the velocities", where,
+        throw Error(ErrorCode::bad_setting, "differs in size from the velocities", where,
                     "give the structure of the same reconstruction");
     }
     if (count != volumes.count) {
@@ -241,17 +240,17 @@ MeasuredFlow measured_flow(const VelocityVolumes& volumes, const FlowSpec& spec,
     if (measured.snr_db < recipe.min_snr_db) {
         throw Error(
             ErrorCode::bad_setting,
-            fmt::format("the lumen is only {:.1f} dB above the noise, too little for its flow", measured.snr_db),
-            "cross_section.min_snr_db", "velocities of noise are too slow on average: average more repeats");
+            fmt::format("the lumen is only {:.1f} dB above the noise, too little to measure its flow", measured.snr_db),
+            "cross_section.min_snr_db", "noise lowers the mean velocity: average more repeats");
     }
     if (spec.each == FlowEach::b_scan && measured.course.across != 2) {
-        throw Error(ErrorCode::bad_setting, "the vessel does not run across the B-scans, so none of them cuts it",
-                    "each", "take one value per volume");
+        throw Error(ErrorCode::bad_setting, "the vessel does not cross the B-scans, so there is no value per B-scan",
+                    "each", "measure one value per volume");
     }
     if (spec.each == FlowEach::b_scan && !std::isfinite(volume_s(volumes))) {
         throw Error(ErrorCode::bad_setting,
-                    "the volumes came at uneven intervals, so when each of their B-scans was measured is unknown",
-                    "each", "take one value per volume; or name their `step_s`, where they follow without a pause");
+                    "the volumes were acquired at uneven intervals, so the times of their B-scans are unknown", "each",
+                    "measure one value per volume, or set `step_s` if the volumes follow without a pause");
     }
     AlongMean along_mean;
     for (std::int64_t v = 0; v < volumes.count; ++v) {
