@@ -20,7 +20,7 @@ template <>
 const std::vector<Field<FilterDisplay>>& describe<FilterDisplay>() {
     static const std::vector<Field<FilterDisplay>> fields{
         flag("shown", &FilterDisplay::shown, Effect::view,
-             "pictures show the filtered volume in place of the raw one; files and recordings stay as they are")
+             "display the filtered volume instead of the raw one; files and recordings do not change")
             .called("show filtered")
             .found_by("speckle denoise smooth")
             .of_volume(),
@@ -34,17 +34,16 @@ const std::vector<Field<RegistrationDisplay>>& describe<RegistrationDisplay>() {
     constexpr std::int64_t latest = 1 << 20;
     static const std::vector<Field<S>> fields{
         flag("shown", &S::shown, Effect::view,
-             "pictures show the stabilised volume in place of the raw one; files and recordings stay as they are")
+             "display the stabilised volume instead of the raw one; files and recordings do not change")
             .called("show stabilised")
             .found_by("stabilise motion register align")
             .of_volume(),
         integer("reference", &S::reference, -1, latest, "", Effect::view,
-                "of the window: time point that B-scans are registered to; -1: to their neighbours in the same volume")
+                "window: time point to which B-scans are registered; -1: their neighbours in the same volume")
             .special(-1, "neighbours")
             .called("compare with"),
-        flag(
-            "across_volumes", &S::across_volumes, Effect::view,
-            "live: B-scans are registered to the last good volume that others still fit, not only to their neighbours"),
+        flag("across_volumes", &S::across_volumes, Effect::view,
+             "live: register B-scans to the last good volume that new ones still match, not only to their neighbours"),
     };
     return fields;
 }
@@ -54,15 +53,15 @@ const std::vector<Field<LayerDisplay>>& describe<LayerDisplay>() {
     using S = LayerDisplay;
     constexpr std::int64_t farthest = 512;
     static const std::vector<Field<S>> fields{
-        flag("shown", &S::shown, Effect::view, "the window draws surfaces as lines over its sections")
+        flag("shown", &S::shown, Effect::view, "show surfaces as lines in the sections of the window")
             .called("lines in sections")
             .of_volume(),
         integer("drag_a_scans", &S::drag_a_scans, 0, farthest, "A-scans", Effect::view,
-                "how far along a B-scan a surface follows where one of its points is dragged")
+                "distance along a B-scan over which a surface follows a dragged point")
             .in("Editing")
             .called("drag moves"),
         integer("drag_b_scans", &S::drag_b_scans, 0, farthest, "B-scans", Effect::view,
-                "how far across B-scans a surface follows where one of its points is dragged")
+                "distance across B-scans over which a surface follows a dragged point")
             .in("Editing")
             .called("drag moves"),
     };
@@ -208,10 +207,11 @@ const std::vector<Field<WindowSettings>>& describe<WindowSettings>() {
         number("right_width", &S::right_width, 200, 1000, "px", view, "width of the panels on the right, at scale 1"),
         numbers("pane_split", &S::pane_split, 0.1, 0.9, "", view,
                 "share of the width for the volume, and of the height for the upper section"),
-        text("open_panels", &S::open_panels, view, "names of the unfolded panels, separated by commas"),
+        text("open_panels", &S::open_panels, view, "names of the open panels, separated by commas"),
         flag("cross_hair", &S::cross_hair, view, "mark the position of the cross-hair"),
         flag("light_handles", &S::light_handles, view,
-             "handles of lights in the volume's pane, that are dragged about it; Shift drags farther and nearer")
+             "light handles in the volume pane: drag to move a light around the volume, with Shift to change its "
+             "distance")
             .in("Studio"),
         flag("time_line", &S::time_line, view, "time line of key frames below the panes"),
         text("key_frames", &S::key_frames, view, "key frames on the time line, in the TOML of a key frame file"),
@@ -257,7 +257,7 @@ const std::vector<Field<WindowSettings>>& describe<WindowSettings>() {
             .in("Recording")
             .called("length"),
         number("record_s", &S::record_s, 0, 1e7, "s", view,
-               "recordings end after this time, within a volume; 0: when stopped")
+               "recordings end after this time, even within a volume; 0: when stopped")
             .special(0, "until stopped")
             .soft(0, 600)
             .in("Recording")
@@ -270,9 +270,9 @@ const std::vector<Field<WindowSettings>>& describe<WindowSettings>() {
             .folder()
             .in("Recording")
             .called("folder"),
-        text("stripe_folders", &S::stripe_folders, view,
-             "folders on further disks, with semicolons between them: recordings go in stripes to their own disk and "
-             "these, all at once")
+        text(
+            "stripe_folders", &S::stripe_folders, view,
+            "folders on further disks, separated by semicolons: recordings are striped across their own disk and these")
             .in("Recording")
             .called("stripe across disks"),
         text("save_folder", &S::save_folder, view, "folder of the last saved file, where dialogs open")

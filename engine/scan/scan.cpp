@@ -38,7 +38,7 @@ const std::vector<Field<SpectraFile>>& describe<SpectraFile>() {
     static const std::vector<Field<S>> fields{
         text("file", &S::file, effect, "the raw spectra, relative to the TOML file").file(),
         text("stripes", &S::stripes, effect,
-             "further files that hold stripes of the spectra, on other disks: names with semicolons between them"),
+             "further files with stripes of the spectra, on other disks: names separated by semicolons"),
         integer("stripe_bytes", &S::stripe_bytes, 512, max_stripe_bytes, "bytes", effect,
                 "length of a stripe; stripes alternate between `file` and `stripes`"),
         integer("offset_bytes", &S::offset_bytes, 0, max, "bytes", effect, "header before the first acquired B-scan"),
