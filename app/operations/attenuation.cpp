@@ -63,8 +63,8 @@ struct Attenuation {
         }
         if (stats.no_tail > many) {
             context.warn(
-                {fmt::format("attenuation.tail_rows: {:.0f} % of the A-scans get no darker at their end, so "
-                             "that little is known of them",
+                {fmt::format("attenuation.tail_rows: {:.0f} % of the A-scans do not get darker towards their end, so "
+                             "their values are uncertain",
                              100 * stats.no_tail)});
         }
     }
@@ -85,7 +85,7 @@ void Attenuation::describe(OperationParts<Attenuation>& parts) {
         .output({.name = "output", .help = "volume of f32, 1/mm", .is_required = true}, &Attenuation::output)
         .section("attenuation", "Attenuation", &Attenuation::attenuation)
         .result("known", "", "share of voxels with a value", [](const Attenuation& one) { return one.stats.known; })
-        .result("no_tail", "", "share of A-scans with tissue that get no darker towards their end",
+        .result("no_tail", "", "share of A-scans with tissue that do not get darker towards their end",
                 [](const Attenuation& one) { return one.stats.no_tail; })
         .result("noise_floor_db", "dB", "noise floor above which tissue begins",
                 [](const Attenuation& one) { return one.stats.noise_floor_db; })

@@ -44,7 +44,7 @@ struct Filter {
         looks = compound.looks();
         effective_looks = compound.effective_looks(filter.looks);
         context.say(
-            fmt::format("mean of {}, as good as {:.1f} independent ones", plural(looks, "looks"), effective_looks));
+            fmt::format("mean of {}, equivalent to {:.1f} independent ones", plural(looks, "looks"), effective_looks));
         Volume mean = compound.mean(filter.stored_as);
         mean.provenance["looks"] = fmt::format("{}, as {:.2f} independent ones", looks, effective_looks);
         return mean;

@@ -91,12 +91,12 @@ void require_protocol(const std::map<std::string, std::string>& provenance, cons
 // Returns `raster` with the B-scans of `across` before its own, as if both had been scanned at once.
 PowerVolume joined(const PowerVolume& across, PowerVolume raster, const std::string& name) {
     if (raster.grid.depth != across.grid.depth || raster.grid.a_scans != across.grid.a_scans) {
-        throw Error(ErrorCode::bad_setting, "has B-scans of another size than the volume that it is to run across",
-                    name, "scan both with as many A-scans and the same depths");
+        throw Error(ErrorCode::bad_setting, "has B-scans of a different size than the volume to align", name,
+                    "scan both with the same number of A-scans and the same depth range");
     }
     if (!is_same_field(raster.grid, across.grid)) {
-        throw Error(ErrorCode::bad_setting, "covers another field than the volume that it is to run across", name,
-                    "scan both as wide and as long");
+        throw Error(ErrorCode::bad_setting, "covers a different field than the volume to align", name,
+                    "scan both with the same width and length");
     }
     raster.grid.b_scans += across.grid.b_scans;
     raster.power.insert(raster.power.begin(), across.power.begin(), across.power.end());
@@ -132,7 +132,7 @@ class VolumesIn {
         across_name_ = of;
         across_ = with_file_context(of, at_registration, [&] {
             const std::shared_ptr<const Volume> volume = single_volume(across, context_);
-            require_protocol(volume->provenance, "raster_y", of, "give the raster along y of the same place");
+            require_protocol(volume->provenance, "raster_y", of, "give the raster along y of the same field");
             return power_of(*volume);
         });
     }
@@ -454,7 +454,7 @@ void warn(Context& context, const Registering& made) {
         const auto lost = std::ranges::count_if(rows, [](const RowShift& row) { return !row.is_valid(); });
         const auto all = std::ssize(rows);
         if (static_cast<double>(lost) > many * static_cast<double>(all)) {
-            context.warn({fmt::format("volume {}: {} of {} have no place in the reference", volume, lost,
+            context.warn({fmt::format("volume {}: {} of {} have no position in the reference", volume, lost,
                                       plural(all, "B-scans"))});
         }
     }
@@ -558,13 +558,12 @@ void Register::describe(OperationParts<Register>& parts) {
                 .is_required = false,
                 .takes_scans = false},
                &Register::reference)
-        .input(
-            {.name = "across",
-             .help = "volume of the same place whose B-scans run across those of the input (scan.protocol raster_y): a "
-                     "single volume is aligned to it",
-             .is_required = false,
-             .takes_scans = false},
-            &Register::across)
+        .input({.name = "across",
+                .help = "volume of the same field whose B-scans cross those of the input (scan.protocol raster_y): a "
+                        "single volume is aligned to it",
+                .is_required = false,
+                .takes_scans = false},
+               &Register::across)
         .argument(integer("reference_volume", &Register::reference_volume, 0, max_volumes, "", Effect::file,
                           "number of the volume that is the reference, counted from 0")
                       .written_as("N"))

@@ -104,7 +104,7 @@ TEST_F(RegisterOperation, RequiresRasterYForAcross) {
     set("across", "c.nrrd");
     EXPECT_EQ(refusal(),
               "c.nrrd: was scanned with scan.protocol \"raster_cross\", not \"raster_y\" (give the raster along y of "
-              "the same place)");
+              "the same field)");
     const auto other = operation_named("register").make();
     other->set_text("input", (folder_ / "c.nrrd").string());
     other->set_text("across", (folder_ / "y.nrrd").string());
