@@ -363,8 +363,8 @@ std::int64_t first_missing(const std::filesystem::path& series, const std::strin
         write_text(path, note);
         return 0;
     }
-    if (whole_file(path, longest_note, "is not a note of a movie") != note) {
-        throw Error(ErrorCode::output, "the movie that was interrupted there is another one", path.string(),
+    if (whole_file(path, longest_note, "is not the record of an interrupted movie") != note) {
+        throw Error(ErrorCode::output, "records a different interrupted movie", path.string(),
                     "delete it, or choose another name");
     }
     const SeriesName name(series);
@@ -493,7 +493,7 @@ Image drawn_image(const std::filesystem::path& path, const View& view) {
         throw Error(ErrorCode::bad_file,
                     fmt::format("is a picture of {} x {} pixels, the movie has {} x {}", picture.width, picture.height,
                                 view.width, view.height),
-                    path.string(), "draw it for this movie");
+                    path.string(), "render it at the size of the movie");
     }
     return {.width = picture.width, .height = picture.height, .pixels = std::move(picture.pixels)};
 }

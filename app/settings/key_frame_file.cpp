@@ -42,7 +42,7 @@ Ease ease_of(const TomlEntry& entry) {
     const auto* text = std::get_if<std::string>(&entry.value);
     const auto found = std::ranges::find(ease_names, text != nullptr ? std::string_view(*text) : std::string_view());
     if (found != ease_names.end()) return static_cast<Ease>(found - ease_names.begin());
-    throw Error(ErrorCode::bad_setting, "is not a way to go on from a key", entry.where,
+    throw Error(ErrorCode::bad_setting, "is not an interpolation between keys", entry.where,
                 "choose smooth, linear, hold or rest");
 }
 

@@ -71,7 +71,7 @@ void check_rows(const PointList& list, std::size_t min_rows) {
     if (list.numbers.size() % list.row != 0) {
         throw Error(ErrorCode::bad_setting,
                     fmt::format("has {}, not a multiple of {}", plural(list.numbers.size(), "numbers"), list.row),
-                    list.where, "each point has a value, then what holds there");
+                    list.where, "each point is a value followed by its colour, extinction or roughness");
     }
     if (list.size() < min_rows) {
         throw Error(ErrorCode::bad_setting,
@@ -242,7 +242,7 @@ std::optional<TransferPlane> plane_of(const TransferText& text, const std::strin
     }
     const std::vector<double>& ends = text.second_range;
     if (ends.size() != 2 || !(ends[0] < ends[1])) {
-        throw Error(ErrorCode::bad_setting, "is not the two ends of the second axis, the lower one first",
+        throw Error(ErrorCode::bad_setting, "must be the two ends of the second axis, the lower one first",
                     section + "second_range", "write for example [0, 2]");
     }
     return TransferPlane{static_cast<SecondAxis>(axis - second_axis_names.begin()), ends[0], ends[1],

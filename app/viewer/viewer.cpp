@@ -25,7 +25,7 @@ void Viewer::show(ViewSourceFactory make) {
     clear();
     if (!renderer_) {
         throw Error(ErrorCode::device, "the graphics device is lost", "display",
-                    "open it again when pictures are back");
+                    "open it again once the display is restored");
     }
     view_source_ = make(*renderer_);
     make_ = std::move(make);
