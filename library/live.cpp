@@ -480,7 +480,7 @@ echolux_status echolux_live_wait(echolux_live* live, int32_t timeout_ms, echolux
         // A session that waits for room in the queue is also idle.
         while (!one.session->drain(0ms) && !one.queue.is_waited_for()) {
             const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
-            if (left <= 0ms) return set_status(error, ECHOLUX_NOTHING_YET, "a block was still worked on");
+            if (left <= 0ms) return set_status(error, ECHOLUX_NOTHING_YET, "a block was still being processed");
             one.session->drain(std::min<std::chrono::milliseconds>(left, look_around));
         }
         return set_status(error, ECHOLUX_OK, "");
@@ -495,7 +495,7 @@ echolux_status echolux_live_push(echolux_live* live, const echolux_block* block,
         const auto timeout = timeout_of(timeout_ms);
         const Block given = block_of(block, "block");
         if (one.pushed->push(given, timeout)) return set_status(error, ECHOLUX_OK, "");
-        return set_status(error, ECHOLUX_NOTHING_YET, "there was no room in time");
+        return set_status(error, ECHOLUX_NOTHING_YET, "no buffer was free in time");
     });
 }
 

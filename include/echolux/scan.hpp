@@ -135,7 +135,7 @@ class Scan {
         if (background.size() != 0 && static_cast<std::int64_t>(background.size()) != shape().samples) {
             auto error = make<echolux_error>();
             error.code = ECHOLUX_BAD_ARGUMENT;
-            std::string("has not a value for each sample of the scan").copy(error.what, sizeof error.what - 1);
+            std::string("does not have one value per sample of the scan").copy(error.what, sizeof error.what - 1);
             std::string("background").copy(error.where, sizeof error.where - 1);
             throw Error(error);
         }
