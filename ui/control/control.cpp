@@ -152,7 +152,7 @@ constexpr std::size_t max_deferred = 64;   // per connection
 
 Refusal too_many(const std::string& what) {
     return {RpcCode::too_many,
-            Error(ErrorCode::bad_setting, what, "request", "wait for answers before asking for more")};
+            Error(ErrorCode::bad_setting, what, "request", "wait for responses before sending more requests")};
 }
 
 ControlOptions with_folders(ControlOptions options) {
@@ -178,7 +178,7 @@ void Control::Parts::take(const ConnectionPtr& from, Request request, const std:
         if (method.right == RequiredRight::steer && !from->may_steer()) {
             throw Refusal(RpcCode::not_allowed,
                           Error(ErrorCode::bad_setting, "needs the right to steer", std::string(method.name),
-                                "show a token that steers; over OpenIGTLink, start with `--igtl-steer`"));
+                                "use the token that steers; over OpenIGTLink, start with `--igtl-steer`"));
         }
         Call call{&method, checked_params(method, request.params), reply};
         if (batch != nullptr && std::ranges::count(method.parameters, "encoding", &ControlParameter::name) > 0 &&
@@ -581,7 +581,7 @@ void Control::Parts::open(Call& call) {
             [this, file, of = call.reply.shared_connection(), view = of_view(values), earlier]() -> Result {
                 if (const RawProposal* raw = work.raw().proposal(); raw != nullptr && raw->file == file) {
                     work.raw().drop();
-                    throw Error(ErrorCode::bad_file, "is raw spectra that nothing describes", file.string(),
+                    throw Error(ErrorCode::bad_file, "contains raw spectra without a description", file.string(),
                                 "write its TOML first: echolux info --guess");
                 }
                 apply_valid(work, earlier);
@@ -677,7 +677,7 @@ void Control::Parts::calibrate(Call& call) {
     }
     // Otherwise the step is "dispersion".
     if (!calibrating.can_search(work)) {
-        throw Error(ErrorCode::bad_setting, "there are no raw spectra to search in, or a search goes on", step,
+        throw Error(ErrorCode::bad_setting, "there are no raw spectra, or a search is already running", step,
                     "open a source and start it");
     }
     set_values();
@@ -692,7 +692,7 @@ void Control::Parts::go_to(Call& call) {
     const bool has_time_point = call.params.contains("time_point");
     if (has_time_point) {
         if (time == nullptr && kept == nullptr)
-            throw Error(ErrorCode::bad_setting, "what is open has no time points", "time_point");
+            throw Error(ErrorCode::bad_setting, "the open data have no time points", "time_point");
         require_in(call.params["time_point"], time != nullptr ? time->steps() : std::ssize(kept->volumes()),
                    "time_point");
     }
@@ -765,7 +765,7 @@ namespace {
 void require_new(const nlohmann::json& params, const std::filesystem::path& file) {
     std::error_code problem;
     if (params.value("overwrite", false) || !std::filesystem::exists(file, problem)) return;
-    throw Error(ErrorCode::output, "already exists", file.string(), "choose another name, or say \"overwrite\": true");
+    throw Error(ErrorCode::output, "already exists", file.string(), "choose another name, or set \"overwrite\": true");
 }
 
 // Returns the figure style from settings that were set by requests.
@@ -905,7 +905,7 @@ void Control::Parts::snapshot(Call& call) {
     if (call.params.value("of", "view") == "window") {
         Image drawn = options.window_picture ? options.window_picture() : Image{};
         if (drawn.pixels.empty())
-            throw Error(ErrorCode::device, "there is no window to see", "snapshot, of", "ask for the view");
+            throw Error(ErrorCode::device, "there is no window", "snapshot, of", "request the view");
         return operate(
             call, [&] { pack(std::move(drawn)); }, result);
     }

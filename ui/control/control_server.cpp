@@ -117,8 +117,8 @@ class RequestConnection : public Connection {
         const bool is_answer = !std::exchange(is_answered_, true);
         waiting_.reset();
         if (text.size() > max_string && (!is_answer || request_.kind == igtl::Request::Kind::string)) {
-            text = line_of(error_answer(nullptr, {Error(ErrorCode::bad_setting, "is longer than a STRING may be",
-                                                        "answer", "ask for less, or by COMMAND")}));
+            text = line_of(error_answer(nullptr, {Error(ErrorCode::bad_setting, "is too long for a STRING message",
+                                                        "answer", "request less, or send a COMMAND")}));
         }
         peer_->send(is_answer ? igtl::answer_to(request_, igtl::unix_now(), text)
                               : igtl::string({"Echolux_news", igtl::unix_now()}, text));

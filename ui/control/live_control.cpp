@@ -24,7 +24,7 @@ const BoundField& field_of(const LiveSteering& session, const std::string& key) 
         if (field.key() == key) return field;
     }
     check_assignment(key.substr(0, 100) + "=");  // throws with the nearest key if no such key exists
-    throw Error(ErrorCode::bad_setting, "is not there in a session without a window", key.substr(0, 100),
+    throw Error(ErrorCode::bad_setting, "is not available without a window", key.substr(0, 100),
                 "use `view --off-screen`");
 }
 
