@@ -239,11 +239,11 @@ SourceBadge badge_of(const Style& style, const LiveController& live) {
         case SourceState::stopped: return {"Stopped", style.muted, "the source is stopped"};
         case SourceState::ended: return {"Ended", style.muted, "the source has no more data"};
         case SourceState::live: return {"LIVE", style.good, "data arrive from the source"};
-        case SourceState::replay: return {"Replay", style.accent, "a recording is played again; nothing is measured"};
+        case SourceState::replay: return {"Replay", style.accent, "a recording is replayed; no instrument is read"};
         case SourceState::late: return {"No data", style.late, "no data for 1 s: check the trigger and the cable"};
         case SourceState::failed: break;
     }
-    return {"Source lost", style.recording, "the source failed and is being started again; the log has the reason"};
+    return {"Source lost", style.recording, "the source failed and is restarting; the log has the reason"};
 }
 
 void muted_text(const PanelContext& context, const std::string& text) {

@@ -281,7 +281,7 @@ void draw_losses(const PanelContext& context, float left, float width, float mid
     const BarButton shown{"losses.show", context.work.losses().text(),
                           context.work.losses().text() + ": show where, on the time line", style.recording, true};
     if (bar_button(context, shown, left, width - acknowledge - gap, middle)) run_action(context, "source.show_loss");
-    const BarButton known{"losses.acknowledge", "", "I have seen it: hide the count", style.recording, true, true,
+    const BarButton known{"losses.acknowledge", "", "acknowledge and hide the count", style.recording, true, true,
                           Icon::remove};
     if (bar_button(context, known, left + width - acknowledge, acknowledge, middle))
         run_action(context, "source.acknowledge_losses");

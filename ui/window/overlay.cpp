@@ -332,15 +332,15 @@ struct Hint {
 
 constexpr std::array hints{
     Hint{"Open data",
-         "Start the live simulator, open a file (Ctrl+O), or drop one on the window. Volumes, series of volumes, scans "
-         "and raw spectra all open the same way.",
+         "Start the live simulator, open a file (Ctrl+O), or drop one on the window. Volumes, series, scans and raw "
+         "spectra all open the same way.",
          {"start.sim.vessel", "section.Open", "menu.File"}},
     Hint{"Rotate and zoom",
-         "Drag with the left button to rotate the volume, with the right button or the wheel to zoom, with the middle "
-         "button to pan. Double-click a pane to maximise it, and again to restore the others.",
+         "Drag with the left button to rotate the volume, with the middle button to pan, with the right button to "
+         "zoom; the wheel also zooms. Double-click a pane to maximise it, and again to restore the others.",
          {"pane.volume", "", ""}},
     Hint{"Linked sections",
-         "Drag in a section to move the cross-hair: the other sections follow. The wheel steps slice by slice, drag "
+         "Drag in a section to move the cross-hair: the other sections follow. The wheel steps through slices; drag "
          "with the right button to change window and level.",
          {"pane.b-scan", "", ""}},
     Hint{"Every setting has a name",
@@ -348,7 +348,7 @@ constexpr std::array hints{
          "to type it; the arrow on its right resets it; Ctrl+Z undoes any change.",
          {"view.mode", "panel.view", "menu.View"}},
     Hint{"Shortcuts",
-         "Ctrl+K finds any command by a few letters, ? shows all shortcuts. Esc only closes menus and panels: it never "
+         "Ctrl+K finds any command by a few letters; ? shows all shortcuts. Esc only closes menus and panels: it never "
          "stops a measurement or a recording.",
          {"menu.Help", "", ""}},
 };

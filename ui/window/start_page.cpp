@@ -134,7 +134,8 @@ void StartPage::draw(const PanelContext& context, const Region& centre) {
     ImGui::PushFont(style.large);
     ImGui::TextUnformatted("Echolux");
     ImGui::PopFont();
-    ImGui::TextColored(style.muted, "OCT spectra to volumes, live and in 4-D. Open something, or drop files here.");
+    ImGui::TextColored(style.muted,
+                       "OCT spectra to volumes, live and in 4-D. Open a source or a file, or drop files here.");
     ImGui::Dummy({0, style.px(14)});
     const float top = ImGui::GetCursorPosY();
     draw_simulator(context, column);

@@ -841,7 +841,7 @@ bool Workspace::Parts::opens_with_repeats(const Values& wanted) {
     std::vector<std::string> assignments = lines_of(again.open.assignments);
     assignments.emplace_back(compares_lines ? "simulation.a_repeats=4" : "simulation.b_repeats=4");
     again.open.assignments = text_of_lines(assignments);
-    notices.note("flow", "scanning again with four repeats, which flow compares");
+    notices.note("flow", "restarting the scan with four repeats, which flow needs");
     replacing = layering.has_unsaved() ? Replacing::asks : Replacing::at_once;  // the rest is kept
     restore(again);
     return true;
