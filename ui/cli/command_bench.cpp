@@ -82,7 +82,8 @@ BenchReport measured_report(const BenchOptions& options, Progress& progress) {
     }
     if (job.gpus) {
         if (!job.gpus->named_gpus.empty())
-            throw Error(ErrorCode::bad_setting, "GPUs are named with --live alone", "--gpus", "give their number");
+            throw Error(ErrorCode::bad_setting, "GPU numbers are only supported with --live", "--gpus",
+                        "give how many GPUs to use");
         return run_scaling(job, progress);
     }
     check_lengths(job.lengths);

@@ -178,7 +178,7 @@ void wait_for_source(Workspace& work, const InterruptScope& listening) {
 void serve(const ServeOptions& options) {
     const InterruptScope listening;
     if (options.certificate.empty() != options.key.empty())
-        throw Error(ErrorCode::bad_setting, "a certificate and its key are given together", "--certificate",
+        throw Error(ErrorCode::bad_setting, "a certificate and its key are needed together", "--certificate",
                     "give --certificate and --key, or --tls for one that is made");
     const WindowSettings first;
     const auto [width, height] =
