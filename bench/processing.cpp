@@ -197,7 +197,7 @@ void measure_registration(BenchBook& book, const Size3& size, const BackendChoic
         std::vector<RowShift> rows;
         measure(book, "register/rows", meaning, voxels_of(size),
                 [&] { rows = reference.register_rows(moved, silent); });
-        measure(book, "register/mean", "its B-scans where they belong", voxels_of(size), [&] {
+        measure(book, "register/mean", "its B-scans moved to their positions", voxels_of(size), [&] {
             RegisteredMean mean(volume.grid);
             mean.add(moved, rows);
         });
@@ -208,7 +208,7 @@ void measure_registration(BenchBook& book, const Size3& size, const BackendChoic
     measure(book, "register/rows", meaning + ", in the GPU's memory", voxels_of(size),
             [&] { rows = reference.register_rows(there.on_gpu(), silent); });
     RegisteredMean mean(volume.grid, choice);
-    measure(book, "register/mean", "its B-scans where they belong", voxels_of(size), [&] {
+    measure(book, "register/mean", "its B-scans moved to their positions", voxels_of(size), [&] {
         mean.clear();
         mean.add(there.on_gpu(), rows);
     });
@@ -263,16 +263,16 @@ void measure_live_steps(BenchBook& book, const Size3& size, const BackendChoice&
     const auto step = [&](const char* name, const char* meaning, const std::function<void()>& what) {
         measure(book, std::string("live/") + name, meaning, voxels_of(size), what);
     };
-    step("read", "codes of a live volume become power", [&] { work->read(there.data); });
-    step("find", "where its B-scans lie in the reference", [&] { rows = reference.register_rows(power, silent); });
-    step("move", "they are put there", [&] {
+    step("read", "codes of a live volume to power", [&] { work->read(there.data); });
+    step("find", "search for its B-scans in the reference", [&] { rows = reference.register_rows(power, silent); });
+    step("move", "resampled at their positions", [&] {
         mean.clear();
         mean.add(power, rows);
         mean.write_on_gpu(moving);
         work->clear_gaps();
     });
     step("filter", "median of 3 x 3 x 3", [&] { work->filter(); });
-    step("write", "power becomes codes where they are shown", [&] {
+    step("write", "power to codes in the displayed texture", [&] {
         work->read(there.data);
         work->write(there.data, nullptr, targets);
     });

@@ -127,7 +127,7 @@ BenchFigure& BenchBook::figure(const std::string& key, const std::string& meanin
     BenchFigure figure{key, meaning, unit, {}, {}, {}};
     try {
         figure.spread = spread_of(values());
-        if (figure.spread.count == 0) figure.skipped = "nothing came of it";
+        if (figure.spread.count == 0) figure.skipped = "the benchmark returned no figures";
         for (const BenchLimit& limit : limits) {
             const BenchFigure* other = report_.find(limit.of);
             if (other == nullptr || other->spread.median <= 0) continue;

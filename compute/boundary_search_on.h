@@ -205,7 +205,7 @@ class BoundarySearchOn : public BoundarySearch {
         smooth(sides, 2 * count, contrast_weights);
         on_.for_each(lines_,
                      MarkDoubtful{volume(), maps(), sides.data(), is_measured.data(), levels.margin, levels.floor},
-                     "judge boundaries");
+                     "rate boundaries");
         on_.for_each(lines_, BeginPositions{volume(), maps(), sides.data()}, "begin surfaces");
         smooth(sides, count + 1, jitter_weights);
         on_.for_each(lines_, EndPositions{maps(), sides.data()}, "smooth surfaces");
@@ -213,9 +213,9 @@ class BoundarySearchOn : public BoundarySearch {
                      "add qualities");
         on_.for_each(count, SumOfRun<double>{of_b_scans.data(), b_scans, sureness.data()}, "add qualities");
         on_.for_each(lines_, FinishSurfaces{volume(), maps(), sureness.data()}, "finish surfaces");
-        on_.for_each(count * lines_, FindCertainty{maps(), sides.data()}, "doubt surfaces");
+        on_.for_each(count * lines_, FindCertainty{maps(), sides.data()}, "mark uncertain surfaces");
         smooth(sides, 2 * count, contrast_weights);
-        on_.for_each(count * lines_, DoubtLonely{maps(), sides.data()}, "doubt surfaces");
+        on_.for_each(count * lines_, DoubtLonely{maps(), sides.data()}, "mark uncertain surfaces");
         on_.wait("finish surfaces");  // before the local arrays are destroyed
     }
 
