@@ -52,12 +52,14 @@ const std::vector<Field<BoundaryLists>>& describe<BoundaryLists>() {
         std::vector<Field<B>> fields;
         const ListOf<B> list{fields};
         list("depth", &B::depth, 0, 1, "",
-             "in the middle of the field, from above; all of them parts of the depth range");
-        list("tilt", &B::tilt, -1, 1, "", "rise along a B-scan, and half of it across");
-        list("bow", &B::bow, -1, 1, "", "in the corners, relative to the middle");
+             "depths in the middle of the field, from top to bottom, as fractions of the depth range");
+        list("tilt", &B::tilt, -1, 1, "",
+             "rise along a B-scan, and half as much across B-scans, as a fraction of the depth range");
+        list("bow", &B::bow, -1, 1, "",
+             "depth of the corners relative to the middle, as a fraction of the depth range");
         list("wave", &B::wave, -1, 1, "", "amplitude of a gentle ripple");
         list("pit", &B::pit, -1, 1, "", "depth of a foveal pit in the middle");
-        list("pit_radius", &B::pit_radius, 0.001, 10, "", "1/e, as part of the field's shorter side");
+        list("pit_radius", &B::pit_radius, 0.001, 10, "", "1/e radius, as a fraction of the shorter side of the field");
         list("reflex", &B::reflex, 0, 100, "",
              "amplitude of a smooth reflecting surface, relative to simulation.brightness; it fades where it is "
              "inclined");
@@ -72,10 +74,10 @@ const std::vector<Field<LumpLists>>& describe<LumpLists>() {
     static const std::vector<Field<L>> all = [] {
         std::vector<Field<L>> fields;
         const ListOf<L> list{fields};
-        list("x", &L::x, -1, 1, "", "of the top from the middle, as part of the field's width");
-        list("y", &L::y, -1, 1, "", "of the top from the middle, as part of the field's length");
-        list("radius_um", &L::radius_um, 0.1, most_um, "um", "1/e of the Gaussian rise");
-        list("height_um", &L::height_um, -most_um, most_um, "um", "of the rise towards the surface");
+        list("x", &L::x, -1, 1, "", "distance of the top from the middle, as a fraction of the field's width");
+        list("y", &L::y, -1, 1, "", "distance of the top from the middle, as a fraction of the field's length");
+        list("radius_um", &L::radius_um, 0.1, most_um, "um", "1/e radius of the Gaussian rise");
+        list("height_um", &L::height_um, -most_um, most_um, "um", "height of the rise towards the surface");
         list("first", &L::first, 1, 1000, "", "first boundary that is raised, counted from 1");
         list("last", &L::last, 1, 1000, "", "last boundary that is raised");
         return fields;
@@ -90,7 +92,7 @@ const std::vector<Field<LayerLists>>& describe<LayerLists>() {
         std::vector<Field<L>> fields;
         const ListOf<L> list{fields};
         list("brightness", &L::brightness, 0, 100, "", "amplitude relative to simulation.brightness");
-        list("attenuation_per_mm", &L::attenuation_per_mm, 0, 1000, "", "of the amplitude, there and back");
+        list("attenuation_per_mm", &L::attenuation_per_mm, 0, 1000, "", "attenuation of the amplitude, there and back");
         return fields;
     }();
     return all;
@@ -102,24 +104,27 @@ const std::vector<Field<TubeLists>>& describe<TubeLists>() {
     static const std::vector<Field<T>> all = [] {
         std::vector<Field<T>> fields;
         const ListOf<T> list{fields};
-        list("depth", &T::depth, 0, 1, "", "of the axis in the middle of the field, as part of the depth range");
-        list("x", &T::x, -1, 1, "", "of the axis from the middle, as part of the field's width");
-        list("swing", &T::swing, -1, 1, "", "the axis meanders by this, as part of the width");
-        list("period", &T::period, 0.01, 100, "", "of the meander, as part of the field's length");
-        list("phase_rad", &T::phase_rad, -100, 100, "rad", "of the meander in the middle");
-        list("descent", &T::descent, -10, 10, "", "of the axis, for its length across the B-scans");
-        list("bow", &T::bow, -1, 1, "", "in the corners, as part of the depth range");
-        fields.push_back(flag("tilted", &T::tilted, effect, "simulation.tilt_deg in place of descent"));
-        list("radius", &T::radius, 0, 1, "", "as a fraction of the depth range");
+        list("depth", &T::depth, 0, 1, "",
+             "depth of the axis in the middle of the field, as a fraction of the depth range");
+        list("x", &T::x, -1, 1, "", "distance of the axis from the middle, as a fraction of the field's width");
+        list("swing", &T::swing, -1, 1, "", "amplitude by which the axis meanders, as a fraction of the width");
+        list("period", &T::period, 0.01, 100, "", "period of the meander, as a fraction of the field's length");
+        list("phase_rad", &T::phase_rad, -100, 100, "rad", "phase of the meander in the middle");
+        list("descent", &T::descent, -10, 10, "", "slope of the axis: depth per length across the B-scans");
+        list("bow", &T::bow, -1, 1, "",
+             "twice the depth of the ends relative to the middle, as a fraction of the depth range");
+        fields.push_back(flag("tilted", &T::tilted, effect, "use simulation.tilt_deg instead of descent"));
+        list("radius", &T::radius, 0, 1, "", "radius of the lumen, as a fraction of the depth range");
         list("radius_of_width", &T::radius_of_width, 0, 1, "",
-             "upper limit, as a fraction of the width of the field; 0: none");
-        list("radius_um", &T::radius_um, 0, most_um, "um", "replaces both if not 0");
+             "max radius, as a fraction of the width of the field; 0: none");
+        list("radius_um", &T::radius_um, 0, most_um, "um",
+             "radius of the lumen; replaces radius and radius_of_width if not 0");
         list("wall_um", &T::wall_um, 0, most_um, "um", "thickness of the wall");
-        list("brightness", &T::brightness, 0, 100, "", "of the blood, relative to simulation.brightness");
-        list("wall_brightness", &T::wall_brightness, 0, 100, "", "of the wall");
-        list("attenuation_per_mm", &T::attenuation_per_mm, 0, 1000, "", "on top of what the layer has");
-        list("speed", &T::speed, -100, 100, "", "on the axis, as part of simulation.flow_mm_s");
-        list("flow", &T::flow, -100, 100, "", "as part of simulation.flow_ul_s; replaces the speed if not 0");
+        list("brightness", &T::brightness, 0, 100, "", "brightness of the blood, relative to simulation.brightness");
+        list("wall_brightness", &T::wall_brightness, 0, 100, "", "brightness of the wall");
+        list("attenuation_per_mm", &T::attenuation_per_mm, 0, 1000, "", "attenuation in addition to that of the layer");
+        list("speed", &T::speed, -100, 100, "", "speed on the axis, relative to simulation.flow_mm_s");
+        list("flow", &T::flow, -100, 100, "", "flow relative to simulation.flow_ul_s; replaces the speed if not 0");
         return fields;
     }();
     return all;
