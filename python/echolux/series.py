@@ -111,7 +111,7 @@ class LazyVolume(_core.Grid):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         if copy is False:
-            raise ValueError("voxels in a file cannot be had without a copy")
+            raise ValueError("voxels in a file cannot be accessed without a copy")
         codes: np.ndarray[Any, Any] = self[:, :, :]
         return codes if dtype is None else codes.astype(dtype, copy=False)
 
@@ -292,7 +292,7 @@ class Series(_core.Grid):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         if copy is False:
-            raise ValueError("voxels in files cannot be had without a copy")
+            raise ValueError("voxels in files cannot be accessed without a copy")
         codes: np.ndarray[Any, Any] = self[:, :, :, :]
         return codes if dtype is None else codes.astype(dtype, copy=False)
 

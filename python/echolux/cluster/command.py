@@ -285,7 +285,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return _run(name, rest, dict(values))
     except KeyboardInterrupt:
-        error, code = Error("was interrupted", "", "what is done stays; the same command goes on with the rest"), 130
+        error, code = Error("was interrupted", "", "finished parts are kept; run the same command again to continue"), 130
     except ModuleNotFoundError as missing:
         error = Unsupported("is missing", f"the Python package {missing.name}", "pip install 'echolux[cluster]'")
     except Error as problem:

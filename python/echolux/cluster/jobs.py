@@ -122,7 +122,7 @@ class DaskExecutor:
         try:
             yield
         except (OSError, TimeoutError, CancelledError) as error:  # connection errors of Dask are OSErrors
-            raise Error("the connection to the scheduler broke", "", "start the job again: it goes on where it was") from error
+            raise Error("the connection to the scheduler broke", "", "start the job again: it continues with the missing parts") from error
 
     def _fit(self) -> list[str]:
         return [address for address in self._client.nthreads() if address not in self._unfit]

@@ -91,7 +91,7 @@ class Command(ClusterCase):
         (counted / "go").touch()
         said = job.communicate(timeout=PATIENCE_S)[1]
         self.assertEqual(job.returncode, 130, said)
-        self.assertIn("what is done stays", said.splitlines()[-1])
+        self.assertIn("finished parts are kept", said.splitlines()[-1])
         self.assertNotIn("Traceback", said)
         there = len(list(self.folder.glob("out/.echolux/*/*/0-*.json")))
         report = reconstruct(scans, self.folder / "out")
