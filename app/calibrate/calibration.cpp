@@ -88,7 +88,8 @@ void require_sharp(const DispersionResult& found, const DispersionSearch& wanted
         throw Error(ErrorCode::bad_file, problem, where, how);
     };
     const bool is_finite = std::isfinite(found.a2_rad) && std::isfinite(found.a3_rad);
-    if (is_finite && !has_sharp_depths(found)) refuse("shows no reflector that a phase makes sharper", remedy);
+    if (is_finite && !has_sharp_depths(found))
+        refuse("shows no reflector that dispersion compensation sharpens", remedy);
     const std::string doubt = is_finite ? doubt_about(found, wanted.range_rad) : "";
     if (!doubt.empty()) refuse(doubt, "choose one reflector with `region`, or widen `range_rad`; see also the k map");
     refuse(fmt::format("gets no sharper: entropy over depth {:.4f} before, {:.4f} at best", found.entropy_before,

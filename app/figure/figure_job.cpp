@@ -168,7 +168,7 @@ std::vector<FigureRow> panels_of(const FigureContent& content, const Volume& vol
 std::vector<std::string> run(const FigureJob& job, Progress& progress) {
     check(job.style, "figure");
     if (job.style.low >= job.style.high) {
-        throw Error(ErrorCode::bad_setting, fmt::format("go from {:g} to {:g}", job.style.low, job.style.high),
+        throw Error(ErrorCode::bad_setting, fmt::format("{:g} is not below {:g}", job.style.low, job.style.high),
                     "figure.low, figure.high", "give the lower value first, or only one of them");
     }
     FileNames inputs = files_read(job);

@@ -85,7 +85,7 @@ MoviePlan::MoviePlan(const MovieSpec& spec, const View& view, const MovieTimePoi
       plane_(spec.plane) {
     if (spec.step_s > 0) volumes_.step_s = spec.step_s;
     if (path_.goes_through_time && volumes_.steps < 2) {
-        throw Error(ErrorCode::bad_setting, "time needs several volumes, and there is one", "path",
+        throw Error(ErrorCode::bad_setting, "time needs several volumes, but there is only one", "path",
                     "give a 4-D file, a folder of volumes, or a scan with several volumes");
     }
     if (path_.sweeps && view.show == ViewContent::en_face) {

@@ -246,7 +246,7 @@ struct CalibrateDispersion {
         const std::int64_t number = b_scan >= 0 ? b_scan : middle_b_scan(opened);
         if (number >= opened.geometry.b_scans) {
             throw Error(ErrorCode::bad_setting, fmt::format("there is no B-scan {}", number), "b_scan",
-                        fmt::format("they count from 0 to {}", opened.geometry.b_scans - 1));
+                        fmt::format("the scan has B-scans 0 to {}", opened.geometry.b_scans - 1));
         }
         require_data(opened, number);
         return number;

@@ -139,7 +139,7 @@ struct Convert {
         if (chosen.end == 0) chosen.end = header.time_points;
         if (chosen.begin >= 0 && chosen.begin < chosen.end && chosen.end <= header.time_points) return chosen;
         throw Error(ErrorCode::bad_setting, fmt::format("the series has time points 0 to {}", header.time_points - 1),
-                    "time", "give the first, and the one after the last");
+                    "time", "give A:B for time points A to B-1");
     }
 
     VoxelType voxel_type(const VolumeGrid& grid) const {

@@ -55,7 +55,7 @@ struct Filter {
             throw Error(ErrorCode::bad_setting, "needs one series", "all_volumes", "name one input, or leave it out");
         const TimePoints series(input.names.front());
         if (series.count() == 1) {
-            throw Error(ErrorCode::bad_setting, "holds one volume, which has no mean with others",
+            throw Error(ErrorCode::bad_setting, "holds a single volume: there is nothing to average",
                         input.name() + ", all_volumes", "leave it out to filter the volume");
         }
         progress.begin("average", series.count(), "volumes");
@@ -79,8 +79,7 @@ struct Filter {
     void filter_in_place(Volume& volume, Context& context) {
         const std::vector<float> power = power_of(volume, filter.stored_as);
         if (std::ranges::none_of(power, [](float value) { return value > 0; })) {
-            throw Error(ErrorCode::bad_setting, "holds nothing: no voxel is above zero", "volume",
-                        "choose another volume");
+            throw Error(ErrorCode::bad_setting, "is empty: no voxel is above zero", "volume", "choose another volume");
         }
         const auto start = std::chrono::steady_clock::now();
         used = filter_volume(volume, filter, context.progress, context.backend);

@@ -419,7 +419,7 @@ void Operation::check_files(const Context& context) {
         outputs.push_back(rule_for(text, file));
     }
     if (!is_any && !info_.outputs.empty() && !info_.may_write_nothing) {
-        throw Error(ErrorCode::bad_setting, "nothing is to be written", std::string(info_.outputs.front().name),
+        throw Error(ErrorCode::bad_setting, "no output is named", std::string(info_.outputs.front().name),
                     "name a file for at least one result");
     }
     check_outputs(outputs, files_to_read(), context.overwrites);

@@ -368,7 +368,7 @@ class Registering {
     static void require_some(const std::vector<RowShift>& rows, const std::string& file, const std::string& problem) {
         if (std::ranges::any_of(rows, &RowShift::is_valid)) return;
         throw Error(ErrorCode::bad_setting, problem, file.empty() ? std::string(at_registration) : file,
-                    "check that both show the same position of the same sample; larger ranges may help");
+                    "check that they show the same position of the same sample; larger ranges may help");
     }
 
     void start_mean(const VolumeGrid& grid) {
@@ -428,8 +428,8 @@ class Registering {
 void check_number(std::int64_t number, std::int64_t count, const std::string& key) {
     if (number < count) return;
     throw Error(ErrorCode::bad_setting, "there is no volume of this number", key,
-                count == 1 ? "there is one, whose B-scans are aligned to their neighbours"
-                           : fmt::format("there are 0 to {}", count - 1));
+                count == 1 ? "leave it out: the B-scans of a single volume are aligned to their neighbours"
+                           : fmt::format("the volumes are 0 to {}", count - 1));
 }
 
 void check_choice(const Register& asked, std::int64_t count) {

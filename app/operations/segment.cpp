@@ -120,7 +120,7 @@ struct Segment {
     void search(const Volume& volume, Context& context) {
         if (is_angiogram(grid)) {
             throw Error(ErrorCode::bad_setting, "layers are found in the structure, not in its flow", input.name(),
-                        "find them there, and name their file as `surfaces`");
+                        "find them in the structure and name their file as `surfaces`");
         }
         const auto start = std::chrono::steady_clock::now();
         surfaces = find_surfaces(volume, layers, context.progress, context.backend);

@@ -11,7 +11,7 @@ namespace {
 
 template <class T>
 void require_order(const std::pair<T, T>& ends, std::string_view text, std::string_view key) {
-    if (!(ends.first < ends.second)) refuse(text, "ends before it begins", key, "give the lower end first");
+    if (!(ends.first < ends.second)) refuse(text, "is empty or reversed", key, "give the lower end first");
 }
 
 }  // namespace
@@ -24,7 +24,7 @@ std::int64_t number_argument(std::string_view text, std::string_view key, const 
 
 std::pair<std::int64_t, std::int64_t> interval_argument(std::string_view text, std::string_view key) {
     const auto interval = pair_in<std::int64_t>(text, ':', true);
-    if (!interval) refuse(text, "is not valid", key, "write A:B, the first and the one after the last");
+    if (!interval) refuse(text, "is not valid", key, "write A:B for A to B-1");
     if (interval->second != 0) require_order(*interval, text, key);
     return *interval;
 }

@@ -153,7 +153,7 @@ KMap k_map(std::vector<double> phase, const std::vector<double>& weights) {
     }
     const bool rises = std::is_sorted(map.kappa.begin(), map.kappa.end(), std::less_equal<>());
     require(rises && map.span_rad > 2 * pi, "the fringes of the two mirrors give no monotone k map", "k map",
-            "record the mirrors at two depths that differ by some tens of bins, on the sides that are stated");
+            "record the mirrors at two depths that differ by some tens of bins, on the stated sides of zero delay");
     return map;
 }
 

@@ -14,8 +14,8 @@ void require_monotone(const std::vector<double>& numbers, const std::string& whe
     for (std::size_t i = 1; i < numbers.size(); ++i) {
         const bool continues = ascending ? numbers[i] > numbers[i - 1] : numbers[i] < numbers[i - 1];
         require(continues,
-                fmt::format("must rise or fall all along, but number {} (counted from 0) is {} after {}", i, numbers[i],
-                            numbers[i - 1]),
+                fmt::format("must rise or fall throughout, but number {} (counted from 0) is {} after {}", i,
+                            numbers[i], numbers[i - 1]),
                 where, "");
     }
 }

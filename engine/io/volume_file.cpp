@@ -47,7 +47,7 @@ void check_storage(const ImageFormat& format, const ImageStorage& storage, const
     for (const Compression compression : known) names.emplace_back(name_of(compression));
     throw Error(ErrorCode::bad_setting,
                 fmt::format("{} cannot be written with compression {}", format.name, name_of(storage.compression)),
-                path.string(), fmt::format("choose among {}", fmt::join(names, ", ")));
+                path.string(), fmt::format("supported: {}", fmt::join(names, ", ")));
 }
 
 bool is_compressed(const ImageFormat& format, const ImageStorage& storage, const std::filesystem::path& path) {

@@ -200,8 +200,7 @@ class SurfaceFinder {
     static void require_fit(bool has_tissue, bool is_found) {
         if (!has_tissue || is_found) return;
         throw Error(ErrorCode::bad_setting, "no depths satisfy these distances and polarities",
-                    "layers.min_um, layers.max_um, layers.polarity",
-                    "check them, and how deep a voxel is (layers.row_um)");
+                    "layers.min_um, layers.max_um, layers.polarity", "check them and the depth pitch (layers.row_um)");
     }
 
     const Size3 size_;

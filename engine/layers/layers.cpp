@@ -624,11 +624,10 @@ LayerBounds bounds_of(const Surfaces& surfaces, const BoundNames& names) {
 
 void require_order(const Surfaces& surfaces, const LayerBounds& layer, bool is_shifted) {
     if (layer.first < layer.second || is_shifted) return;
-    throw Error(
-        ErrorCode::bad_setting,
-        fmt::format("{} does not lie below {}", surfaces.all[layer.second].name, surfaces.all[layer.first].name),
-        "between",
-        "name the upper surface first, or one surface twice with `below_upper_um` less than `below_lower_um`");
+    throw Error(ErrorCode::bad_setting,
+                fmt::format("{} is not below {}", surfaces.all[layer.second].name, surfaces.all[layer.first].name),
+                "between",
+                "name the upper surface first, or one surface twice with `below_upper_um` less than `below_lower_um`");
 }
 
 std::vector<LayerBounds> layers_between(const Surfaces& surfaces, const BoundNames& names) {

@@ -146,7 +146,7 @@ TEST_F(CalibrationFileTest, KMapsMustBeMonotoneAndInside) {
               "raw spectrum from 0)");
     EXPECT_THAT(refusal_of({0, 50, 101}, 100), HasSubstr("position 101 is outside"));
     EXPECT_EQ(refusal_of({0, 1, 1, 3}, 4),
-              "k.csv: must rise or fall all along, but number 2 (counted from 0) is 1 after 1");
+              "k.csv: must rise or fall throughout, but number 2 (counted from 0) is 1 after 1");
     EXPECT_THAT(refusal_of({3, 2, 2.5, 0}, 4), HasSubstr("number 2"));
 }
 

@@ -148,7 +148,7 @@ TEST_F(ScanTest, RejectsInvalidCalibrations) {
                     HasSubstr("nan.csv line 3, calibration." + key + ": expected a finite number, got \"nan\""));
     }
     EXPECT_THAT(refusal("k_map = \"folded.csv\""),
-                HasSubstr("folded.csv, calibration.k_map: must rise or fall all along, but number 2"));
+                HasSubstr("folded.csv, calibration.k_map: must rise or fall throughout, but number 2"));
     EXPECT_THAT(refusal("wavelengths = \"rising.csv\""),
                 HasSubstr("rising.csv, calibration.wavelengths: 0 nm is not a wavelength of OCT"));
     EXPECT_THAT(refusal("k_map = \"rising.csv\"\nwavelengths = \"rising.csv\""),

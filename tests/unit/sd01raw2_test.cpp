@@ -102,7 +102,7 @@ TEST(Sd01Raw2, DamagedFilesAreRefused) {
     EXPECT_THAT(damaged(0x14, ~std::uint32_t{0}), HasSubstr("scan.samples: expected a whole number from 0 to"));
     EXPECT_THAT(damaged(0x24, std::uint32_t{1} << 24), HasSubstr("ends in volume 0"));
     EXPECT_THAT(damaged(good.size() - 4, std::numeric_limits<float>::quiet_NaN()), HasSubstr("are not finite"));
-    EXPECT_THAT(damaged(good.size() - 4, 0.0f), HasSubstr("x.raw, k-linear positions: must rise or fall all along"));
+    EXPECT_THAT(damaged(good.size() - 4, 0.0f), HasSubstr("x.raw, k-linear positions: must rise or fall throughout"));
     EXPECT_THAT(damaged(0, 'X'), HasSubstr("x.raw"));  // no longer this format, and not TOML
 }
 

@@ -195,7 +195,7 @@ std::string token_of(const CtlOptions& options) {
         const std::string token = from_environment("ECHOLUX_TOKEN");
         if (!token.empty()) return token;
         throw UsageError("no token is given", "--token-file",
-                         "give it, --token or ECHOLUX_TOKEN: the running program prints the token");
+                         "give --token-file, --token or ECHOLUX_TOKEN; the running program prints the token");
     }
     const std::string text = whole_file(file, 4096, "is not a file with a token");
     return text.substr(0, text.find_first_of("\r\n"));

@@ -187,7 +187,7 @@ void serve(const ServeOptions& options) {
     if (!options.file.empty() && !std::filesystem::exists(options.file, problem))
         throw Error(ErrorCode::bad_file, "does not exist", options.file, "check the name");
     if (!options.uploads.empty() && !std::filesystem::is_directory(options.uploads, problem))
-        throw Error(ErrorCode::bad_setting, "is not a folder", options.uploads, "make it, or name another");
+        throw Error(ErrorCode::bad_setting, "is not a folder", options.uploads, "create it, or name another folder");
     Inbox inbox;
     // Video codecs need even sizes.
     ServedWindow native(inbox, width & ~1, height & ~1, options.scale);

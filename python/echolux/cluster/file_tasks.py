@@ -92,7 +92,7 @@ def _calibrate(task: Task, folder: Optional[Path]) -> dict[str, float]:
         return {"recipe.noise_floor_db": noise_floor_db(scan, spectra, **options)}
     found = dispersion(scan, spectra, progress=False, device=task["device"], **options)
     if not found.is_sharp:
-        raise Error("shows no reflector that becomes sharper with dispersion compensation", "", "choose B-scans or depths with a reflector")
+        raise Error("shows no reflector that dispersion compensation sharpens", "", "choose B-scans or depths with a reflector")
     return {"recipe.a2_rad": found.a2_rad, "recipe.a3_rad": found.a3_rad}
 
 
