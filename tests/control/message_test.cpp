@@ -104,7 +104,8 @@ TEST(Methods, TableChecksParameters) {
     EXPECT_EQ(refusal("gett", "{}"), "method_not_found: gett: is not a method (did you mean \"get\"?)");
     EXPECT_EQ(refusal("get", R"({"kesy": []})"),
               "invalid_params: get, kesy: is not a parameter (did you mean \"keys\"?)");
-    EXPECT_EQ(refusal("set", "{}"), "invalid_params: set, values: is missing (by key; null: the default)");
+    EXPECT_EQ(refusal("set", "{}"),
+              "invalid_params: set, values: is missing (values by key; null restores the default)");
     EXPECT_EQ(refusal("probe", R"({"x": 1.5, "y": 2})"), "invalid_params: probe, x: must be of type integer");
     EXPECT_NE(refusal("probe", "[1, 2, 3]"), "taken");
     EXPECT_NE(refusal("snapshot", R"({"of": "windw"})"), "taken");
