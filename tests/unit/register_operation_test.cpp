@@ -124,7 +124,7 @@ TEST_F(RegisterOperation, RejectsReferencesWithoutEffect) {
               "reference_volume: has no effect with another volume as the reference (leave one of them out)");
     operation_->set_text("reference_volume", "0");
     operation_->set_text("registered", "2");
-    EXPECT_EQ(refusal(), "registered: there is no volume of this number (there are 0 to 1)");
+    EXPECT_EQ(refusal(), "registered: there is no volume of this number (the volumes are 0 to 1)");
     operation_->set_text("registered", "-1");
     set("across", "a.nrrd");
     EXPECT_THAT(refusal(), testing::HasSubstr("a.nrrd: aligns a single volume, without a reference"));
