@@ -39,8 +39,7 @@ echolux_status echolux_gpu_count(size_t* count, char* refusal, size_t size, echo
 echolux_status echolux_gpu_describe(size_t index, echolux_gpu* gpu, echolux_error* error) {
     return guarded(error, [&] {
         const GpuSurvey& survey = surveyed_gpus();
-        if (index >= survey.usable.size())
-            throw BadArgument("is beyond the last usable GPU", "index", survey.refusal);
+        if (index >= survey.usable.size()) throw BadArgument("is beyond the last usable GPU", "index", survey.refusal);
         const Gpu& one = survey.usable[index];
         echolux_gpu facts{};
         std::ranges::copy(one.id, facts.id);
