@@ -142,7 +142,9 @@ TEST_F(WindowRules, OpeningAsksWhileSourceRuns) {
         click(middle_of(is_confirmed ? "question.confirm" : "question.keep"));
         turns(20);
         EXPECT_FALSE(window().place_of("question.confirm").has_value());
-        if (!is_confirmed) ASSERT_TRUE(is_live() && work().viewer().live()->is_running());
+        if (!is_confirmed) {
+            ASSERT_TRUE(is_live() && work().viewer().live()->is_running());
+        }
     }
     EXPECT_TRUE(turn_until([this] { return work().viewer().is_open() && !is_live(); }));
 }
