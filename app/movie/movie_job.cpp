@@ -542,10 +542,11 @@ void draw(const MovieJob& job, const MoviePlan& plan, const Frames& frames, Movi
         transfers.load(view);
         scene.show(plan.step(0), view, progress);
     }
+    const View first = sized(plan.view(0), codec);
     for (std::int64_t frame = frames.first; frame < frames.end; ++frame) {
         View view = sized(plan.view(frame), codec);
         transfers.load(view);
-        if (view.width != sized(job.view, codec).width || view.height != sized(job.view, codec).height) {
+        if (view.width != first.width || view.height != first.height) {
             throw Error(ErrorCode::bad_setting, "the size of a movie cannot change along its path",
                         "view.width, view.height", "leave them out of the key frames");
         }

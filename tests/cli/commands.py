@@ -85,7 +85,7 @@ CASES = [
     Case(["filter", "v.nrrd", "--method", "median"], [("-o", "smooth.nrrd", True)], ["v.nrrd"]),
     Case(["filter", "v.nrrd", "v2.nrrd"], [("-o", "mean.mha", True)], ["v.nrrd", "v2.nrrd"]),
     Case(["mesh", "v.nrrd", "--level", "10"], [("-o", "mesh.stl", False)], ["v.nrrd"]),
-    Case(["pattern", "--a-scans", "8", "--b-scans", "2", "--line-rate-hz", "10000", "--spacing-a-um", "10", "--spacing-b-um", "10"], [("-o", "waves.csv", False)]),
+    Case(["pattern", "--a-scans", "8", "--b-scans", "2", "--line-rate-hz", "10000", "--spacing-a", "10", "--spacing-b", "10"], [("-o", "waves.csv", False)]),
     Case(["calibrate", "background", "scan.toml"], [("-o", "mean.csv", True)], SCAN_FILES),
     Case(["calibrate", "noise", "scan.toml"], [("-o", "noise.csv", True), ("--plot", "noise.svg", True)], SCAN_FILES),
     Case(["calibrate", "k", *MIRRORS, "--background", "mb.csv", "--sides", "same"],

@@ -24,6 +24,7 @@ ENDLESS = {
     "attenuation": ["attenuation", "long.toml", "-o", "mu.nrrd"],
     "flow": ["flow", *["rush.nrrd"] * 60, "-o", "q.csv"],
     "filter": ["filter", "long.toml", "-o", "smooth.nrrd"],
+    "mesh": ["mesh", "long.toml", "-o", "mesh.stl", "--level", 5],
     "calibrate background": ["calibrate", "background", "long.toml", "-o", "mean.csv"],
     "calibrate noise": ["calibrate", "noise", "long.toml", "-o", "noise.csv"],
     "calibrate k": ["calibrate", "k", "long.toml", "long.toml", "--background", "long.toml", "--sides", "same", "-o",
@@ -38,7 +39,7 @@ ENDLESS = {
     "validate": ["validate", "-o", "page.md"],
     "demo": ["demo"],
 }
-NEVER_LONG = {"info"}
+NEVER_LONG = {"info", "pattern"}
 KEEPS_WHAT_IT_HAS = {"record"}  # a recording that was cut short is complete
 
 

