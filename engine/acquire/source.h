@@ -83,8 +83,8 @@ class Source {
 
 // Names accepted by open_source(), for help and messages.
 inline constexpr const char* source_names =
-    "sim[:SCENE], sim:scan.toml, replay:scan.toml, genicam[:ID], plugin:FILE.so, shm:NAME, tcp://ADDRESS:PORT or "
-    "join:A+B, interleave:A+B";
+    "sim[:SCENE], sim:scan.toml, replay:scan.toml, genicam[:ID], plugin:FILE.so, shm:NAME, tcp://ADDRESS:PORT, "
+    "join:A+B or interleave:A+B";
 
 // Parameters for opening a source.
 struct SourceRequest {

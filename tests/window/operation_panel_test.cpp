@@ -104,7 +104,7 @@ TEST_F(OperationPanel, OperationIsChosenFromMenu) {
 }
 
 TEST_F(OperationPanel, SimulatesWithoutDocument) {
-    open_window(1280, 800);
+    open_window(1280, 3000);  // the form is long
     turns(3);
     EXPECT_FALSE(window().place_of("operation.run").has_value());
     choose("simulate");

@@ -308,7 +308,7 @@ TEST_F(WindowWork, ToolShowsHintWithoutItsPanel) {
 }
 
 TEST_F(WindowWork, NoTooltipLiesOverDialog) {
-    open_window();
+    open_window(1280, 3000);
     ASSERT_NO_FATAL_FAILURE(open_ball());
     move(middle_of("view.opacity"));
     ASSERT_TRUE(turn_until([this] { return window().place_of("tooltip").has_value(); }, 500));
