@@ -19,7 +19,7 @@ class TissuePanels : public WindowRun {
   protected:
     void open_tissue(const std::string& panels) {
         options_.assignments = {"window.open_panels=" + panels, "view.mode=mip", "view.step=2", "view.rest_samples=1"};
-        open_window(1280, 1000);
+        open_window(1280, 1600);
         write_volume(folder() / "tissue.nrrd", layered_volume());
         work().open(folder() / "tissue.nrrd");
         ASSERT_TRUE(turn_until([this] { return work().viewer().is_open() && work().viewer().view_source()->grid(); }));

@@ -74,7 +74,7 @@ TEST_F(WindowTime, ClickRecordsSimulatorAndReopens) {
     click(middle_of("source.record"));
     ASSERT_TRUE(turn_until([this] { return !view_source().live()->is_recording() && work().jobs().is_idle(); }));
     std::filesystem::path scan;
-    for (const auto& entry : std::filesystem::directory_iterator(folder().path())) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder().path())) {
         if (entry.path().extension() == ".toml") scan = entry.path();
     }
     ASSERT_FALSE(scan.empty());
