@@ -75,7 +75,7 @@ TEST_F(WindowTime, ClickRecordsSimulatorAndReopens) {
     ASSERT_TRUE(turn_until([this] { return !view_source().live()->is_recording() && work().jobs().is_idle(); }));
     std::filesystem::path scan;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(folder().path())) {
-        if (entry.path().extension() == ".toml") scan = entry.path();
+        if (entry.path().extension() == ".raw") scan = std::filesystem::path(entry.path()).replace_extension(".toml");
     }
     ASSERT_FALSE(scan.empty());
     EXPECT_GE(open_scan(scan).geometry.volumes, 1);

@@ -62,7 +62,7 @@ TEST_F(WindowInTrouble, WaitsForDeviceToReturn) {
 
 std::filesystem::path recording_in(const std::filesystem::path& folder) {
     for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
-        if (entry.path().extension() == ".toml") return entry.path();
+        if (entry.path().extension() == ".raw") return std::filesystem::path(entry.path()).replace_extension(".toml");
     }
     return {};
 }
