@@ -69,9 +69,9 @@ class IsosurfaceMaker {
         : values_(values_of(volume)),
           level_(static_cast<float>(level)), size_{volume.grid.depth, volume.grid.a_scans, volume.grid.b_scans},
           mm_(voxel_mm(volume.grid)),
-          first_row_(volume.grid.spacing_um[0] > 0 ? volume.grid.first_depth_um / volume.grid.spacing_um[0] : 0),
-          slice_points_(index((size_[0] + 2) * (size_[1] + 2))) {
-        for (std::vector<std::uint32_t>& slice : edges_) slice.assign(slice_points_ * 8, none);
+          first_row_(volume.grid.spacing_um[0] > 0 ? volume.grid.first_depth_um / volume.grid.spacing_um[0] : 0) {
+        const std::size_t slice_points = index((size_[0] + 2) * (size_[1] + 2));
+        for (std::vector<std::uint32_t>& slice : edges_) slice.assign(slice_points * 8, none);
     }
 
     Mesh run(Progress& progress) {
@@ -171,7 +171,6 @@ class IsosurfaceMaker {
     std::array<std::int64_t, 3> size_;
     std::array<double, 3> mm_;
     double first_row_;
-    std::size_t slice_points_;
     std::array<std::vector<std::uint32_t>, 2> edges_;  // point of each edge of two neighbouring B-scans, or none
     Mesh mesh_{.name = "isosurface"};
 };

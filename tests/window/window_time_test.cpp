@@ -80,6 +80,8 @@ TEST_F(WindowTime, ClickRecordsSimulatorAndReopens) {
     ASSERT_FALSE(scan.empty());
     EXPECT_GE(open_scan(scan).geometry.volumes, 1);
     native().push(FilesDropped{{scan}});
+    ASSERT_TRUE(turn_until([this] { return window().place_of("question.confirm").has_value(); }, 50));
+    click(middle_of("question.confirm"));
     EXPECT_TRUE(turn_until([this] { return view_source().live() != nullptr && view_source().live()->is_recorded(); }));
 }
 

@@ -50,8 +50,8 @@ struct WebPage {
 // Everything that is served over HTTP.
 struct WebContent {
     std::vector<WebPage> pages;
-    std::string_view login;               // page with the password form
-    std::string_view denied;              // page for people with a wrong token; empty: one line
+    std::string login;                    // page with the password form
+    std::string denied;                   // page for people with a wrong token; empty: one line
     std::filesystem::path upload_folder;  // for uploaded files; empty: uploads are refused
 };
 

@@ -351,11 +351,18 @@ void ServedWindow::set_clipboard(const std::string& text) {
 
 // ---- Web pages
 
+// Returns a page for visitors without access, which cannot load further files.
+static std::string closed_page(const std::string& name) {
+    constexpr std::string_view place = "<!-- content -->\n";
+    std::string page(shipped_file("web/page.html"));
+    return page.replace(page.find(place), place.size(), shipped_file("web/" + name));
+}
+
 WebContent web_pages() {
     constexpr const char* script = "text/javascript; charset=utf-8";
     WebContent content;
-    content.login = shipped_file("web/login.html");
-    content.denied = shipped_file("web/denied.html");
+    content.login = closed_page("login.html");
+    content.denied = closed_page("denied.html");
     content.pages = {{"/", "text/html; charset=utf-8", shipped_file("web/index.html")},
                      {"/style.css", "text/css; charset=utf-8", shipped_file("web/style.css")},
                      {"/icon.svg", "image/svg+xml", shipped_file("web/icon.svg")}};
