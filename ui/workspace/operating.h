@@ -66,7 +66,7 @@ class Operating {
 
     void choose(std::string_view name);  // throws Error{bad_setting} for an unknown operation
     bool is_chosen() const { return !chosen_.empty(); }
-    OperationForm& form();               // of the chosen operation, or of the first one
+    OperationForm& form();  // of the chosen operation, or of the first one
 
     // Sets a setting by its key. References to fields of the form are invalid afterwards. A wrong value is refused. The
     // default value of a setting of a scan leaves it as in the scan's file.
