@@ -60,7 +60,7 @@ CASES = {
     "invert": Case({"input": "layered.nrrd"}, {"output": "negative.nrrd"}, {"offset": 1.5}),
     "mesh": Case({"input": "layered.nrrd"}, {"output": "mesh.ply"}, {"level": -5}),
     "pattern": Case({}, {"output": "waves.csv"}, {"a_scans": 8, "b_scans": 2, "spacing_a_um": 10, "spacing_b_um": 10, "line_rate_hz": 1e4},
-                    long={"a_scans": 200, "b_scans": 20000}),
+                    long={"a_scans": 200, "b_scans": 20000, "spacing_b_um": 0.1}),
     "reconstruct": Case({"scan": "scan.toml"}, {"output": "volume.nrrd"}, {"window": "hamming"}, long=LONG),
     "render": Case({"input": "layered.nrrd"}, {"output": "p.png"}, {"size": "24x24", "mode": "mip"},
                    long={"size": "4096x4096", "samples": 4096}),
