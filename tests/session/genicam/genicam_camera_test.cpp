@@ -177,12 +177,22 @@ TEST_F(GenicamCameraTest, KeepsHeldBlocksAndReportsLoss) {
     }
     EXPECT_EQ(source->next(100ms).kind, Arrival::Kind::nothing_yet);
     for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(samples(*source, held[i]), before[i]);
-    const std::int64_t last = held[2].volume * 3 + held[2].first_b_scan / 2;
+    Block last = std::move(held[2]);
     held.clear();
-    const Block block = next_block(*source);
+    Block block = next_block(*source);
+    // On a busy machine the camera may not have sent an image meanwhile, so all blocks are held again.
+    for (int attempt = 0; attempt < 50 && block.lost_before == 0; ++attempt) {
+        std::vector<Block> full = {std::move(last), std::move(block)};
+        full.push_back(next_block(*source));
+        EXPECT_EQ(source->next(100ms).kind, Arrival::Kind::nothing_yet);
+        last = std::move(full[2]);
+        full.clear();
+        block = next_block(*source);
+    }
+    const auto image = [](const Block& of) { return of.volume * 3 + of.first_b_scan / 2; };
     EXPECT_GT(block.lost_before, 0);
-    EXPECT_EQ(block.volume * 3 + block.first_b_scan / 2, last + 1 + block.lost_before);
-    EXPECT_EQ(block.sequence, 3U);
+    EXPECT_EQ(image(block), image(last) + 1 + block.lost_before);
+    EXPECT_EQ(block.sequence, last.sequence + 1);
 }
 
 TEST_F(GenicamCameraTest, BlocksOutliveTheirSource) {
