@@ -149,7 +149,7 @@ function(echolux_room name)
     endforeach()
     add_library(echolux_${name} STATIC ${sources})
     target_link_libraries(echolux_${name} PUBLIC echolux_flags)
-    target_compile_options(echolux_${name} PRIVATE ${ECHOLUX_COLD_FLAGS})
+    target_compile_options(echolux_${name} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${ECHOLUX_COLD_FLAGS}>")
     echolux_headers(echolux_${name} cold)
 endfunction()
 
