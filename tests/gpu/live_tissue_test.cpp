@@ -2,6 +2,7 @@
 // to the host.
 #include "app/live/live_pipeline.h"
 #include "engine/speckle/speckle_filter.h"
+#include "tests/gpu/gpu_run.h"
 #include "tests/gpu/sharing.h"
 
 namespace echolux::test {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "compute/indexing.h"
+#include "compute/reason.h"
 #include "compute/repeat_report.h"
 #include "engine/validation/scenes.h"
 #include "tests/gpu/flow_scan.h"
