@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "compute/error.h"
+#include "render/vk/driver_files.h"
 
 namespace echolux::gpu {
 namespace {
@@ -110,8 +111,7 @@ vk::raii::Instance create_instance(const vk::raii::Context& context, const Windo
     throw Error(ErrorCode::device, "Vulkan cannot present images in windows of this system", "renderer",
                 "install a graphics driver for this screen, or `render` without a window");
 } catch (const vk::IncompatibleDriverError&) {
-    throw Error(ErrorCode::device, "no Vulkan driver was found", "renderer",
-                "install a graphics driver, or Mesa's software renderer: package mesa-vulkan-drivers");
+    throw no_driver("no Vulkan driver was found", unusable_drivers());
 } catch (const vk::SystemError& error) {
     throw_vulkan_error("starting Vulkan", error);
 }
@@ -217,6 +217,7 @@ DeviceFacts facts_of(const vk::raii::PhysicalDevice& device, vk::SurfaceKHR surf
 vk::raii::PhysicalDevice chosen_physical(const vk::raii::Instance& instance, vk::SurfaceKHR surface,
                                          const GpuDevice& choice) try {
     vk::raii::PhysicalDevices devices(instance);
+    if (devices.empty()) throw no_driver("no Vulkan device was found", unusable_drivers());
     std::vector<DeviceFacts> facts;
     for (const vk::raii::PhysicalDevice& device : devices) facts.push_back(facts_of(device, surface));
     return std::move(devices[chosen_device(facts, choice.name, choice.near)]);

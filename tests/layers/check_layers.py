@@ -61,6 +61,7 @@ POSIX_PLACES = [
     "engine/acquire/plugin_source.cpp",
     "engine/acquire/shared_source.cpp",
     "engine/net/tcp.cpp",
+    "render/vk/driver_files.cpp",
     "render/vk/memory.cpp",
     "compute/voxel_target.cpp",
     "compute/cuda/toolkit.cpp",
@@ -72,12 +73,12 @@ POSIX_PLACES = [
 # listed here read only files written by this program, embedded data, or kernel interfaces.
 ONE_PLACE = [
     (re.compile(r"json::parse\(", re.IGNORECASE), "JSON of others is read by parsed_json() of engine/io/json_text.h",
-     {"engine/io/json_text.cpp", "ui/cli/command_record.cpp"}),
+     {"engine/io/json_text.cpp", "render/vk/driver_files.cpp", "ui/cli/command_record.cpp"}),
     (re.compile(r"toml::parse(_file)?\("), "TOML is read by toml_entries() and toml_tables() of engine/scan/settings.h",
      {"engine/scan/settings.cpp", "render/view/curve.cpp"}),
     (re.compile(r"\bifstream(\s+\w+)?\((?!\))|\bifstream\s+\w+\{"),
      "files are opened by regular_stream() or open_file() of engine/io/regular_file.h",
-     {"engine/io/regular_file.cpp", "engine/io/regular_file.h", "engine/reader/serve.cpp", "engine/memory.cpp", "render/view/curve.cpp", "bench/run.cpp",
+     {"engine/io/regular_file.cpp", "engine/io/regular_file.h", "engine/reader/serve.cpp", "engine/memory.cpp", "render/view/curve.cpp", "render/vk/driver_files.cpp", "bench/run.cpp",
       "ui/cli/output.cpp", "ui/workspace/user_folders.cpp"}),
 ]
 

@@ -1,4 +1,4 @@
-"""gpu-test splits the test program over processes. A fake program stands in for it, and fake tools for the GPU."""
+"""gpu-test splits the test program over processes. Fake programs replace it and the tools of the GPU."""
 import os
 import pathlib
 import re

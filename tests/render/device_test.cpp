@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "render/vk/device.h"
+#include "render/vk/driver_files.h"
 #include "rendering.h"
 
 namespace echolux::test {
@@ -93,7 +94,64 @@ TEST(Devices, MissingDriverIsClearError) {
     const Variable drivers("VK_DRIVER_FILES", "/nowhere/driver.json");
     const Error error = refusal_of([] { const Renderer renderer; });
     EXPECT_EQ(error.code(), ErrorCode::device);
-    EXPECT_THAT(error.line(), AllOf(HasSubstr("no Vulkan d"), HasSubstr("mesa-vulkan-drivers")));
+    EXPECT_THAT(error.line(), AllOf(HasSubstr("no Vulkan d"), HasSubstr("/nowhere/driver.json does not exist"),
+                                    HasSubstr("correct VK_DRIVER_FILES"), HasSubstr("mesa-vulkan-drivers")));
+}
+
+// ---- Drivers that the loader skips silently.
+
+class DriverFiles : public testing::Test {
+  protected:
+    DriverFiles() { std::filesystem::create_directories(icds_); }
+    ~DriverFiles() override { std::filesystem::remove_all(folder_); }
+
+    // Writes a manifest and returns its path.
+    std::string manifest(const std::string& name, const std::string& library) {
+        const auto file = icds_ / name;
+        std::ofstream(file) << R"({"file_format_version": "1.0.0", "ICD": {"library_path": ")" << library
+                            << R"(", "api_version": "1.3.0"}})";
+        return file.string();
+    }
+
+    const std::filesystem::path folder_ =
+        std::filesystem::temp_directory_path() / ("echolux-drivers-" + std::to_string(getpid()));
+    const std::filesystem::path icds_ = folder_ / "vulkan/icd.d";
+};
+
+TEST_F(DriverFiles, NamesLibraryThatDriverLacks) {
+    const std::string file = manifest("lacking.json", ECHOLUX_LACKING_DRIVER);
+    const Variable icd("VK_ICD_FILENAMES", file);
+    const Variable drivers("VK_DRIVER_FILES", file);
+    const Error error = refusal_of([] { const Renderer renderer; });
+    EXPECT_EQ(error.code(), ErrorCode::device);
+    EXPECT_THAT(error.line(), AllOf(HasSubstr(file + " needs libecholux_absent.so, which is missing"),
+                                    HasSubstr("install the package with libecholux_absent.so")));
+}
+
+TEST_F(DriverFiles, FindsManifestsInFoldersOfLoader) {
+    const Variable icd("VK_ICD_FILENAMES", "");
+    const Variable drivers("VK_DRIVER_FILES", "");
+    const Variable home("XDG_DATA_HOME", folder_.string());
+    const std::string lost = manifest("lost.json", "./libecholux_nowhere.so");
+    std::ofstream(icds_ / "torn.json") << R"({"ICD": )";
+    manifest("usable.json", "libm.so.6");
+    std::vector<gpu::UnusableDriver> own;
+    for (const gpu::UnusableDriver& driver : gpu::unusable_drivers()) {
+        if (driver.manifest.starts_with(folder_.string())) own.push_back(driver);
+    }
+    ASSERT_EQ(own.size(), 2u);
+    EXPECT_EQ(own[0].manifest, lost);
+    EXPECT_EQ(own[1].library, "");
+    EXPECT_THAT(gpu::no_driver("no driver", own).line(),
+                AllOf(HasSubstr("./libecholux_nowhere.so of " + lost + " is missing"),
+                      HasSubstr("torn.json is not a driver manifest")));
+}
+
+TEST_F(DriverFiles, LimitsList) {
+    const std::vector<gpu::UnusableDriver> many(5, {"a.json", "liba.so", "libb.so: wrong ELF class: ELFCLASS32"});
+    EXPECT_THAT(gpu::no_driver("no driver", many).line(),
+                AllOf(HasSubstr("cannot be opened: libb.so: wrong ELF class"), HasSubstr("; 2 more"),
+                      HasSubstr("reinstall the graphics driver")));
 }
 
 // A process that finds other files under the loader's names.
