@@ -4,6 +4,7 @@
 
 set(ECHOLUX_CUDA "auto" CACHE STRING
     "Reconstruct on NVIDIA GPUs; auto: where this machine has one, because kernels take long to compile")
+option(ECHOLUX_SHARED_CUDA "One copy of the kernels for all programs of a package: libecholux_cuda.so" OFF)
 set(ECHOLUX_CUDA_ARCHITECTURES "auto" CACHE STRING
     "As CMAKE_CUDA_ARCHITECTURES; auto: the GPU of this machine, or 90 where there is none")
 

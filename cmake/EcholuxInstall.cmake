@@ -12,7 +12,7 @@ function(echolux_carried program)
                                                                      # libraries
     install(TARGETS ${program} RUNTIME_DEPENDENCY_SET ${program}_libraries RUNTIME DESTINATION bin ${ARGN})
     install(RUNTIME_DEPENDENCY_SET ${program}_libraries DESTINATION lib ${ARGN}
-        PRE_EXCLUDE_REGEXES "^ld-linux" "^lib(c|m|dl|rt|pthread|resolv|stdc\\+\\+|gcc_s)\\.so" "^libcuda\\.so")
+        PRE_EXCLUDE_REGEXES "^ld-linux" "^libecholux_cuda" "^lib(c|m|dl|rt|pthread|resolv|stdc\\+\\+|gcc_s)\\.so" "^libcuda\\.so")
 endfunction()
 
 echolux_carried(echolux)

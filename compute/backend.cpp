@@ -49,6 +49,11 @@ std::string joined(const std::string& a, const std::string& b) {
 
 }  // namespace
 
+const GpuBackend& required_gpu() {
+    if (const GpuBackend* gpu = gpu_backend()) return *gpu;
+    throw Error(ErrorCode::device, no_gpu_backend, "cuda", "build with nvcc on the PATH");
+}
+
 const GpuSurvey& surveyed_gpus() {
     static const GpuSurvey survey = look();
     return survey;

@@ -21,7 +21,7 @@ licences() {
     local library owner
     mkdir -p "$folder/share/licences"
     for library in "$folder"/lib/*.so*; do
-        [[ $library != */libecholux.so* ]] || continue
+        [[ $library != */libecholux* ]] || continue
         owner=$(dpkg-query -S "*/${library##*/}" 2>/dev/null | sed -n '1s/[:,].*//p')
         if [[ -z $owner || ! -e /usr/share/doc/$owner/copyright ]]; then
             echo "${library##*/}: the package that it is from, and so its licence, was not found" >&2

@@ -94,12 +94,29 @@ GpuSurvey looked_at() {
     return survey;
 }
 
+// Later surveys return the first result, because runners refer to the GPUs found.
+const GpuSurvey& survey_once() noexcept {
+    static const GpuSurvey survey = [] {
+        try {
+            return looked_at();
+        } catch (const std::exception& problem) {
+            found_gpus().clear();
+            return GpuSurvey{{}, problem.what()};
+        }
+    }();
+    return survey;
+}
+
 }  // namespace
 
+GpuSurvey survey() noexcept {
+    return survey_once();
+}
+
 const NumberedGpu& usable_gpu(const DeviceId& id) {
-    const GpuSurvey& survey = surveyed_gpus();
+    const std::string& refusal = survey_once().refusal;
     const std::vector<NumberedGpu>& gpus = found_gpus();
-    if (gpus.empty()) throw Error(ErrorCode::device, survey.refusal, "cuda", "choose `backend` auto or cpu");
+    if (gpus.empty()) throw Error(ErrorCode::device, refusal, "cuda", "choose `backend` auto or cpu");
     const auto wanted = std::find_if(gpus.begin(), gpus.end(),
                                      [&](const NumberedGpu& one) { return id == DeviceId{} || one.gpu.id == id; });
     if (wanted == gpus.end()) {
@@ -107,16 +124,6 @@ const NumberedGpu& usable_gpu(const DeviceId& id) {
                     "see nvidia-smi -L, or choose `backend` auto");
     }
     return *wanted;
-}
-
-GpuSurvey survey() noexcept {
-    try {
-        found_gpus().clear();
-        return looked_at();
-    } catch (const std::exception& problem) {
-        found_gpus().clear();
-        return {{}, problem.what()};
-    }
 }
 
 std::unique_ptr<Reconstructor> plan_on_gpu(const ReconstructionSpec& spec, const BackendChoice& choice) {
