@@ -70,7 +70,7 @@ POSIX_PLACES = [
 ]
 
 # External input is opened and parsed in one place per kind, which handles FIFOs, lengths and depths. The other places
-# listed here read only files written by this program, embedded data, or kernel interfaces.
+# listed here read only files written by this program, embedded data, manifests of drivers, or kernel interfaces.
 ONE_PLACE = [
     (re.compile(r"json::parse\(", re.IGNORECASE), "JSON of others is read by parsed_json() of engine/io/json_text.h",
      {"engine/io/json_text.cpp", "render/vk/driver_files.cpp", "ui/cli/command_record.cpp"}),
