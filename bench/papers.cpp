@@ -182,7 +182,8 @@ BenchReport run_papers(const BenchJob& job, Progress& progress) {
     auto [processor, extent, report] = start_of(job);
     report.conditions =
         "What the papers' times contain: for Shafer, Rasakanthan and Wang spectra come from the host and voxels go "
-        "back, for the others nothing is transferred. Seconds are A-scans over the rate, several blocks under way";
+        "back, for the others nothing is transferred. VolRec interpolates volumes, ours come from spectra. Seconds are "
+        "A-scans over the rate, several blocks under way";
     BenchBook book(report, extent.effort, progress);
     const std::vector<BenchCase> cases = chosen_cases();
     book.begin("papers", std::ssize(cases) + (processor.is_gpu() ? 4 : 2));  // memory, mean spectra

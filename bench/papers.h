@@ -1,4 +1,4 @@
-// Figures of five papers, and their comparison with ours.
+// Figures of six papers, and their comparison with ours.
 #pragma once
 
 #include <array>
