@@ -6,6 +6,7 @@
 #include "compute/indexing.h"
 #include "compute/voxel_target.h"
 #include "render/vk/queue.h"
+#include "shaders/shared/raycast.h"
 #include "shaders/spirv.h"
 
 namespace echolux {
@@ -131,6 +132,14 @@ Bricks::Bricks(const gpu::Device& device, const gpu::DeviceImage& volume)
              range_format(device, volume.shape().format)) {
     from_voxels_.set_image(shared::binding_brick_min, volume.view(), *min_);
     from_voxels_.set_image(shared::binding_brick_max, volume.view(), *max_);
+    const vk::Format format = volume.shape().format;
+    reduces_codes_ = reduces_ && (format == vk::Format::eR8Unorm || format == vk::Format::eR16Unorm ||
+                                  format == vk::Format::eR16Snorm);
+}
+
+void Bricks::bind_extremes(gpu::Bindings& raycast, vk::ImageView volume) const {
+    raycast.set_image(shared::binding_volume_min, volume, *min_);
+    raycast.set_image(shared::binding_volume_max, volume, *max_);
 }
 
 void Bricks::record_first_use(const vk::raii::CommandBuffer& commands) const {

@@ -33,6 +33,11 @@ class Bricks {
     const gpu::DeviceImage& ranges() const { return dilated_; }   // R: min, G: max texture value
     const gpu::DeviceImage& classes() const { return classes_; }  // brick_empty to brick_dense
 
+    // Returns true if the samplers of bind_extremes() return the min and max of eight voxels. Not for floats: a sampler
+    // may ignore NaN.
+    bool reduces_codes() const { return reduces_codes_; }
+    void bind_extremes(gpu::Bindings& raycast, vk::ImageView volume) const;
+
     void record_first_use(const vk::raii::CommandBuffer& commands) const;
 
   private:
@@ -43,6 +48,7 @@ class Bricks {
 
     int edge_;
     bool reduces_;
+    bool reduces_codes_ = false;
     gpu::DeviceImage own_;      // ranges of single bricks
     gpu::DeviceImage dilated_;  // including neighbours
     gpu::DeviceImage classes_;

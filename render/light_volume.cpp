@@ -200,12 +200,14 @@ RaycastConstants majorant_constants(const LightSources& sources) {
          {shared::constant_flow, shared::constant_paged, shared::constant_channels, shared::constant_isosurface}) {
         constants[index(i)] = sources.constants[index(i)];
     }
+    constants[shared::constant_reduces] = sources.scene.volume.bricks().reduces_codes() ? 1 : 0;
     return constants;
 }
 
-// Returns the number of slabs of bricks that a submission may read, short enough also on software Vulkan.
-std::uint32_t slabs_at_once(vk::Extent3D bricks, int edge) {
-    constexpr double voxels = 1 << 24;
+// Returns the number of slabs of bricks that a submission may read: as many as a GPU of 5 G voxels/s reads in 0.1 s,
+// and fewer on software Vulkan. A GPU idles between submissions.
+std::uint32_t slabs_at_once(vk::Extent3D bricks, int edge, bool is_software) {
+    const double voxels = is_software ? 1 << 24 : 1 << 29;
     const double of_slab = double(bricks.width) * bricks.height * edge * edge * edge;
     return static_cast<std::uint32_t>(std::max(1.0, voxels / of_slab));
 }
@@ -313,7 +315,8 @@ std::vector<gpu::Recording> Majorants::steps(const gpu::Bindings& bindings, cons
     std::vector<std::byte> print = majorants_print(sources);
     if (of_ranges != ranges_of_ && sources.scene.pages == nullptr) {
         const vk::Extent3D bricks = bricked_->ranges.shape().extent;
-        const std::uint32_t at_once = slabs_at_once(bricks, sources.scene.volume.bricks().edge());
+        const std::uint32_t at_once =
+            slabs_at_once(bricks, sources.scene.volume.bricks().edge(), device_.is_software());
         for (std::uint32_t first = 0; first < bricks.depth; first += at_once) {
             const Slabs slabs{first, std::min(first + at_once, bricks.depth)};
             steps.emplace_back([this, &bindings, &passes, slabs](const vk::raii::CommandBuffer& commands) {

@@ -75,9 +75,9 @@ constexpr std::array<vk::DescriptorType, shared::binding_count> binding_types = 
                         shared::binding_path_drawn}) {
         types[index(i)] = eStorageImage;
     }
-    for (const int i :
-         {shared::binding_volume, shared::binding_previous, shared::binding_flow, shared::binding_previous_flow,
-          shared::binding_heights, shared::binding_light_volume, shared::binding_cells}) {
+    for (const int i : {shared::binding_volume, shared::binding_previous, shared::binding_flow,
+                        shared::binding_previous_flow, shared::binding_heights, shared::binding_light_volume,
+                        shared::binding_cells, shared::binding_volume_min, shared::binding_volume_max}) {
         types[index(i)] = eCombinedImageSampler;
     }
     return types;
@@ -508,6 +508,7 @@ void Raycaster::bind(Frame& frame, const Shot& shot) {
     const VolumeTexture& behind = scene.previous != nullptr ? *scene.previous : scene.volume;
     gpu::Bindings& bindings = frame.bindings;
     bindings.set_image(shared::binding_volume, scene.volume.image().view(), *sampler_);
+    scene.volume.bricks().bind_extremes(bindings, scene.volume.image().view());
     bindings.set_image(shared::binding_bricks, scene.volume.bricks().ranges().view());
     bindings.set_image(shared::binding_classes, scene.volume.bricks().classes().view());
     bindings.set_image(shared::binding_flow_colours, flow_colours_of(shot).view());

@@ -69,7 +69,9 @@ ECHOLUX_CONST binding_channel_bricks = 36;
 ECHOLUX_CONST binding_channel_entries = 39;
 ECHOLUX_CONST binding_sky = 40;  // SkyTexel per texel
 ECHOLUX_CONST binding_curve_tables = 41;
-ECHOLUX_CONST binding_count = 42;
+ECHOLUX_CONST binding_volume_min = 42;  // the volume, sampled for its min
+ECHOLUX_CONST binding_volume_max = 43;
+ECHOLUX_CONST binding_count = 44;
 
 // Workgroup size in pixels.
 ECHOLUX_CONST group_width = 8;
@@ -97,7 +99,8 @@ ECHOLUX_CONST constant_studio = 17;
 ECHOLUX_CONST constant_second = 18;
 ECHOLUX_CONST constant_roughness = 19;
 ECHOLUX_CONST constant_isosurface = 20;
-ECHOLUX_CONST constant_count = 21;
+ECHOLUX_CONST constant_reduces = 21;
+ECHOLUX_CONST constant_count = 22;
 
 ECHOLUX_CONST lighting_off = 0;
 ECHOLUX_CONST lighting_each = 1;      // each sample separately
