@@ -40,7 +40,8 @@ std::string recent_line(const LiveSlots& slots, std::int64_t keep_bytes, const s
 
 namespace {
 
-constexpr std::size_t max_in_flight = 64;  // blocks; more than any reconstructor has in flight
+constexpr std::size_t max_in_flight = 64;      // blocks; more than any reconstructor has in flight
+constexpr std::int64_t rehearsed_blocks = 32;  // reach every stream of several GPUs
 
 // Range of values that the codes can hold. For floats, the range in the recipe.
 ValueRange range_of(const VolumeGrid& grid, const Recipe& recipe) {
@@ -80,6 +81,11 @@ LiveFeeder::LiveFeeder(LiveRing& ring, const ReconstructionSpec& plan, const Bac
     postprocessor_.set(options.tissue);
     live_.plan.spec = plan;
     build();
+    try {
+        rehearse();
+    } catch (...) {
+        recover();
+    }
 }
 
 LiveFeeder::~LiveFeeder() {
@@ -108,6 +114,35 @@ void LiveFeeder::build() {
 }
 
 // Called on the thread that makes plans.
+// Reconstructs zeros into a slot that is not published. CUDA loads a kernel on its first launch, which takes longer
+// than a fast source needs for a volume.
+void LiveFeeder::rehearse() {
+    if (reconstructor_->backend() != Backend::cuda) return;
+    const ReconstructionSpec& spec = live_.plan.spec;
+    const ScanGeometry& geometry = spec.geometry;
+    const std::int64_t b_scan_bytes =
+        geometry.b_repeats * geometry.lines_per_b_scan() * line_bytes(spec.format, geometry);
+    const BlockMemory memory = block_memory(spec.block_b_scans * b_scan_bytes);
+    std::fill_n(memory.data, memory.bytes, std::byte{});
+    ticket_ = live_.ring->acquire_write({});
+    live_.slots->writer->begin(ticket_->slot, ticket_->wait);
+    const std::int64_t end = std::min(geometry.b_scans, rehearsed_blocks * spec.block_b_scans);
+    for (std::int64_t first = 0; first < end; first += spec.block_b_scans) {
+        Block block;
+        block.data = memory.data;
+        block.memory = memory.kind;
+        block.keeper = memory.keeper;
+        block.first_b_scan = first;
+        block.b_scans = std::min(spec.block_b_scans, geometry.b_scans - first);
+        block.bytes = block.b_scans * b_scan_bytes;
+        submit(block);
+    }
+    wait_for_blocks();
+    publish(0, 0);
+    live_.ring->release(*ticket_);
+    ticket_.reset();
+}
+
 ChosenReconstructor LiveFeeder::make_reconstructor_for(ReconstructionSpec& plan) const {
     if (options_.complete) options_.complete(plan);
     std::unique_lock lock(live_.exchanging);

@@ -177,6 +177,7 @@ class LiveFeeder : public BlockSink {
     static Pairing paired_with(const Renderer& renderer, BackendChoice backend);
     static std::string remark_on(const std::vector<DeviceId>& gpus, const Renderer& renderer);
     void build();
+    void rehearse();
     ChosenReconstructor make_reconstructor_for(ReconstructionSpec& plan) const;
     void install(ChosenReconstructor chosen);
     bool fits(const Reconstructor& coming) const;

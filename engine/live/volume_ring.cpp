@@ -129,6 +129,13 @@ void VolumeRing::abandon(const WriteTicket& ticket) {
     if (!std::exchange(rewriting_, false)) ++statistics_.abandoned;
 }
 
+void VolumeRing::release(const WriteTicket& ticket) {
+    const std::scoped_lock lock(mutex_);
+    require(written_ == ticket.slot && slots_[ticket.slot].serial == ticket.serial && !rewriting_,
+            "this volume is not being written");
+    written_.reset();
+}
+
 ReadTicket::Part VolumeRing::part_of(std::size_t slot) const {
     return {slot, slots_[slot].serial, slots_[slot].filled_to, slots_[slot].stamp};
 }

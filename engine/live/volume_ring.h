@@ -106,6 +106,9 @@ class VolumeRing {
     // Gives up the volume. Work submitted for it precedes all work submitted later.
     void abandon(const WriteTicket& ticket);
 
+    // Like abandon(), for a rehearsal: no volume is counted.
+    void release(const WriteTicket& ticket);
+
     // Starts a picture of the newest volume, or of a kept one. Returns nullopt if no volume has been published yet, or
     // if it is not kept.
     std::optional<ReadTicket> acquire_read(std::optional<std::uint64_t> serial = {});

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "live_fixture.h"
+#include "tests/oracle/several.h"
 
 namespace echolux::test {
 namespace {
@@ -136,6 +137,57 @@ TEST_F(Path, VolumeWithMissingBlocksIsNeverShown) {
     EXPECT_EQ(picture.stamp.volume, 3);
     EXPECT_EQ(path_->display.read(picture).pixels, expected_picture(3));
     EXPECT_EQ(path_->feeder.statistics().abandoned, 2);
+}
+
+// A CPU that claims to be a GPU. Counts the blocks, and fails while `is_lost`.
+class ClaimedGpu : public LosableDevice {
+  public:
+    ClaimedGpu(std::unique_ptr<Reconstructor> device, std::shared_ptr<const bool> is_lost, std::int64_t& blocks)
+        : LosableDevice(std::move(device), std::move(is_lost)), blocks_(blocks) {}
+
+    Backend backend() const override { return Backend::cuda; }
+    Completion submit(const Block& block, const VoxelTargets& targets) override {
+        ++blocks_;
+        return LosableDevice::submit(block, targets);
+    }
+
+  private:
+    std::int64_t& blocks_;
+};
+
+TEST_F(Path, RehearsalOnGpuLeavesNoTrace) {
+    plan_.recipe.background = Background::running;
+    std::int64_t blocks = 0;
+    LivePipelineOptions options;
+    options.reconstructor = [&](const ReconstructionSpec& spec, const BackendChoice& choice) -> ChosenReconstructor {
+        return {std::make_unique<ClaimedGpu>(make_reconstructor(spec, choice), std::make_shared<bool>(false), blocks),
+                {}};
+    };
+    make(options);
+    EXPECT_EQ(blocks, 2);  // a volume
+    EXPECT_FALSE(path_->display.picture(live_view()));
+    for (std::int64_t volume = 0; volume < 2; ++volume) {
+        ASSERT_TRUE(feed(volume));
+        EXPECT_EQ(shown(), expected(volume));
+    }
+    const RingStatistics counted = path_->feeder.statistics();
+    EXPECT_EQ(counted.published, 2);
+    EXPECT_EQ(counted.dropped + counted.abandoned, 0);
+}
+
+TEST_F(Path, FailedRehearsalIsRetried) {
+    std::int64_t blocks = 0, made = 0;
+    LivePipelineOptions options;
+    options.reconstructor = [&](const ReconstructionSpec& spec, const BackendChoice&) -> ChosenReconstructor {
+        return {std::make_unique<ClaimedGpu>(make_reconstructor(spec, {.backend = Backend::cpu}),
+                                             std::make_shared<bool>(made++ == 0), blocks),
+                {}};
+    };
+    path_ = std::make_unique<LivePipeline>(plan_, BackendChoice{}, validated_device(), options);
+    EXPECT_EQ(made, 2);
+    EXPECT_THAT(path_->feeder.describe(), HasSubstr("after a failure: lost"));
+    ASSERT_TRUE(feed(0));
+    EXPECT_EQ(shown(), expected(0));
 }
 
 TEST_F(Path, BadBlockIsErrorAndNextVolumeWorks) {
