@@ -114,7 +114,7 @@ void LiveFeeder::build() {
 }
 
 // Called on the thread that makes plans.
-// Reconstructs zeros into a slot that is not published. CUDA loads a kernel on its first launch, which takes longer
+// Reconstructs zeros into a slot that is not published. CUDA loads a kernel on its first launch, which can take longer
 // than a fast source needs for a volume.
 void LiveFeeder::rehearse() {
     if (reconstructor_->backend() != Backend::cuda) return;
