@@ -21,7 +21,11 @@ if(TARGET echolux_library)  # its libraries are in the same folder, and so are t
     target_link_options(echolux_library PRIVATE -Wl,--disable-new-dtags)
 endif()
 install(FILES README.md LICENSE CHANGELOG.md CITATION.cff CONTRIBUTING.md CODE_OF_CONDUCT.md DESTINATION .)
-install(DIRECTORY docs DESTINATION . FILES_MATCHING PATTERN "*.md" PATTERN "*.png" PATTERN "*.webp")
+if(TARGET gpu_tests)  # without the pictures, to be small
+    install(DIRECTORY docs DESTINATION . FILES_MATCHING PATTERN "*.md")
+else()
+    install(DIRECTORY docs DESTINATION . FILES_MATCHING PATTERN "*.md" PATTERN "*.png" PATTERN "*.webp")
+endif()
 install(DIRECTORY plugins DESTINATION . FILES_MATCHING PATTERN "*.h" PATTERN "*.c")  # for plugin authors
 
 if(TARGET gpu_tests)
