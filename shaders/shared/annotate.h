@@ -2,19 +2,9 @@
 #ifndef ECHOLUX_SHADERS_SHARED_ANNOTATE_H
 #define ECHOLUX_SHADERS_SHARED_ANNOTATE_H
 
-#ifdef __cplusplus
-#include <cstdint>
-#include <glm/vec2.hpp>
-#include <glm/vec4.hpp>
-namespace echolux::shared {
-using vec2 = glm::vec2;
-using vec4 = glm::vec4;
-using uvec4 = glm::uvec4;
-using uint = std::uint32_t;
-#define ECHOLUX_CONST inline constexpr int
-#else
-#define ECHOLUX_CONST const int
-#endif
+#include "shaders/shared/language.h"
+
+ECHOLUX_SHARED_BEGIN
 
 ECHOLUX_CONST annotate_shapes = 0;
 ECHOLUX_CONST annotate_tiles = 1;     // left, top in tiles of the region; first and end index in the list
@@ -45,10 +35,8 @@ struct AnnotatePart {
     uint tiles;
 };
 
-#ifdef __cplusplus
-static_assert(sizeof(Shape) == 48 && sizeof(AnnotatePart) == 20, "the layout of std430");
-}  // namespace echolux::shared
-#endif
-#undef ECHOLUX_CONST
+ECHOLUX_LAYOUT(Shape, 48)
+ECHOLUX_LAYOUT(AnnotatePart, 20)
+ECHOLUX_SHARED_END
 
 #endif

@@ -2,12 +2,9 @@
 #ifndef ECHOLUX_SHADERS_SHARED_BRICKS_H
 #define ECHOLUX_SHADERS_SHARED_BRICKS_H
 
-#ifdef __cplusplus
-namespace echolux::shared {
-#define ECHOLUX_CONST inline constexpr int
-#else
-#define ECHOLUX_CONST const int
-#endif
+#include "shaders/shared/language.h"
+
+ECHOLUX_SHARED_BEGIN
 
 ECHOLUX_CONST range_group = 64;   // invocations, eight per brick, along depth
 ECHOLUX_CONST brick_group = 4;    // bricks along each axis
@@ -45,9 +42,6 @@ ECHOLUX_CONST brick_dense = 2;
 // (high half). The two ends of a range of entries classify it.
 ECHOLUX_CONST limit_shift = 16;
 
-#ifdef __cplusplus
-}  // namespace echolux::shared
-#endif
-#undef ECHOLUX_CONST
+ECHOLUX_SHARED_END
 
 #endif

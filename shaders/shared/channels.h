@@ -3,14 +3,9 @@
 #ifndef ECHOLUX_SHADERS_SHARED_CHANNELS_H
 #define ECHOLUX_SHADERS_SHARED_CHANNELS_H
 
-#ifdef __cplusplus
-#include <glm/vec4.hpp>
-namespace echolux::shared {
-using vec4 = glm::vec4;
-#define ECHOLUX_CONST inline constexpr int
-#else
-#define ECHOLUX_CONST const int
-#endif
+#include "shaders/shared/language.h"
+
+ECHOLUX_SHARED_BEGIN
 
 ECHOLUX_CONST max_channels = 3;  // in addition to the volume
 
@@ -40,10 +35,7 @@ struct ChannelsFrame {
     ChannelFrame channel[max_channels];
 };
 
-#ifdef __cplusplus
-static_assert(sizeof(ChannelsFrame) == 16 * 3 * max_channels, "the layout of std140");
-}  // namespace echolux::shared
-#endif
-#undef ECHOLUX_CONST
+ECHOLUX_LAYOUT(ChannelsFrame, 16 * 3 * max_channels)
+ECHOLUX_SHARED_END
 
 #endif

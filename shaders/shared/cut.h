@@ -2,16 +2,9 @@
 #ifndef ECHOLUX_SHADERS_SHARED_CUT_H
 #define ECHOLUX_SHADERS_SHARED_CUT_H
 
-#ifdef __cplusplus
-#include <glm/vec2.hpp>
-#include <glm/vec4.hpp>
-namespace echolux::shared {
-using vec2 = glm::vec2;
-using vec4 = glm::vec4;
-#define ECHOLUX_CONST inline constexpr int
-#else
-#define ECHOLUX_CONST const int
-#endif
+#include "shaders/shared/language.h"
+
+ECHOLUX_SHARED_BEGIN
 
 ECHOLUX_CONST heights_off = 0;
 ECHOLUX_CONST heights_anywhere = 1;    // each sample is tested
@@ -29,10 +22,7 @@ struct CutFrame {
     float padding_2;
 };
 
-#ifdef __cplusplus
-static_assert(sizeof(CutFrame) == 16 * (2 + max_cuts), "the layout of std140");
-}  // namespace echolux::shared
-#endif
-#undef ECHOLUX_CONST
+ECHOLUX_LAYOUT(CutFrame, 16 * (2 + max_cuts))
+ECHOLUX_SHARED_END
 
 #endif

@@ -2,18 +2,10 @@
 #ifndef ECHOLUX_SHADERS_SHARED_DENOISE_H
 #define ECHOLUX_SHADERS_SHARED_DENOISE_H
 
+#include "shaders/shared/language.h"
 #include "shaders/shared/trace.h"
 
-#ifdef __cplusplus
-#include <cstdint>
-#include <glm/vec4.hpp>
-namespace echolux::shared {
-using uint = std::uint32_t;
-using vec4 = glm::vec4;
-#define ECHOLUX_CONST inline constexpr int
-#else
-#define ECHOLUX_CONST const int
-#endif
+ECHOLUX_SHARED_BEGIN
 
 ECHOLUX_CONST denoise_group = 8;
 ECHOLUX_CONST noise_tile = 16;  // edge in pixels
@@ -47,10 +39,7 @@ struct DenoisePart {
     vec4 background;
 };
 
-#ifdef __cplusplus
-static_assert(sizeof(DenoisePart) == 16 * 3, "the layout of std430");
-}  // namespace echolux::shared
-#endif
-#undef ECHOLUX_CONST
+ECHOLUX_LAYOUT(DenoisePart, 16 * 3)
+ECHOLUX_SHARED_END
 
 #endif

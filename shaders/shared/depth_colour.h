@@ -2,14 +2,9 @@
 #ifndef ECHOLUX_SHADERS_SHARED_DEPTH_COLOUR_H
 #define ECHOLUX_SHADERS_SHARED_DEPTH_COLOUR_H
 
-#ifdef __cplusplus
-#include <glm/glm.hpp>
-namespace echolux::shared {
-using namespace glm;
-#define ECHOLUX_INLINE inline
-#else
-#define ECHOLUX_INLINE
-#endif
+#include "shaders/shared/language.h"
+
+ECHOLUX_SHARED_BEGIN
 
 // Runs from yellow at the start of the volume through pink to blue at its end. Computed in OKLab (B. Ottosson, 2020) at
 // constant lightness, which encodes the value. Yellowness decreases monotonically, so the scale is readable for
@@ -27,9 +22,6 @@ ECHOLUX_INLINE vec3 colour_of_depth(float part) {
     return mix(12.92f * rgb, 1.055f * pow(rgb, vec3(1.0f / 2.4f)) - 0.055f, greaterThan(rgb, vec3(0.0031308f)));
 }
 
-#ifdef __cplusplus
-}  // namespace echolux::shared
-#endif
-#undef ECHOLUX_INLINE
+ECHOLUX_SHARED_END
 
 #endif

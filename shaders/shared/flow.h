@@ -2,16 +2,9 @@
 #ifndef ECHOLUX_SHADERS_SHARED_FLOW_H
 #define ECHOLUX_SHADERS_SHARED_FLOW_H
 
-#ifdef __cplusplus
-#include <glm/vec2.hpp>
-#include <glm/vec4.hpp>
-namespace echolux::shared {
-using vec2 = glm::vec2;
-using vec4 = glm::vec4;
-#define ECHOLUX_CONST inline constexpr int
-#else
-#define ECHOLUX_CONST const int
-#endif
+#include "shaders/shared/language.h"
+
+ECHOLUX_SHARED_BEGIN
 
 ECHOLUX_CONST flow_off = 0;
 ECHOLUX_CONST flow_scalar = 1;  // a velocity
@@ -33,10 +26,7 @@ struct FlowFrame {
     vec4 bricks;  // texture coordinates to bricks of the flow, which may differ in size from the structure's
 };
 
-#ifdef __cplusplus
-static_assert(sizeof(FlowFrame) == 16 * 4, "the layout of std140");
-}  // namespace echolux::shared
-#endif
-#undef ECHOLUX_CONST
+ECHOLUX_LAYOUT(FlowFrame, 16 * 4)
+ECHOLUX_SHARED_END
 
 #endif

@@ -2,14 +2,9 @@
 #ifndef ECHOLUX_SHADERS_SHARED_HISTOGRAM_H
 #define ECHOLUX_SHADERS_SHARED_HISTOGRAM_H
 
-#ifdef __cplusplus
-#include <glm/vec3.hpp>
-namespace echolux::shared {
-using ivec3 = glm::ivec3;
-#define ECHOLUX_CONST inline constexpr int
-#else
-#define ECHOLUX_CONST const int
-#endif
+#include "shaders/shared/language.h"
+
+ECHOLUX_SHARED_BEGIN
 
 ECHOLUX_CONST histogram_bins = 256;
 ECHOLUX_CONST histogram_group = 256;  // invocations, one per bin
@@ -32,10 +27,7 @@ struct HistogramPart {
     int counted;                  // a histogram_... constant
 };
 
-#ifdef __cplusplus
-static_assert(sizeof(HistogramPart) == 44);
-}  // namespace echolux::shared
-#endif
-#undef ECHOLUX_CONST
+ECHOLUX_LAYOUT(HistogramPart, 44)
+ECHOLUX_SHARED_END
 
 #endif

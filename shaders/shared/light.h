@@ -2,15 +2,9 @@
 #ifndef ECHOLUX_SHADERS_SHARED_LIGHT_H
 #define ECHOLUX_SHADERS_SHARED_LIGHT_H
 
-#ifdef __cplusplus
-#include <glm/vec2.hpp>
-#include <glm/vec3.hpp>
-#include <glm/vec4.hpp>
-namespace echolux::shared {
-using vec2 = glm::vec2;
-using vec3 = glm::vec3;
-using vec4 = glm::vec4;
-#endif
+#include "shaders/shared/language.h"
+
+ECHOLUX_SHARED_BEGIN
 
 struct LightFrame {
     float strength;       // of the shading
@@ -26,9 +20,7 @@ struct LightFrame {
     vec2 padding;
 };
 
-#ifdef __cplusplus
-static_assert(sizeof(LightFrame) == 16 * 4, "the layout of std140");
-}  // namespace echolux::shared
-#endif
+ECHOLUX_LAYOUT(LightFrame, 16 * 4)
+ECHOLUX_SHARED_END
 
 #endif

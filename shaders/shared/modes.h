@@ -2,12 +2,9 @@
 #ifndef ECHOLUX_SHADERS_SHARED_MODES_H
 #define ECHOLUX_SHADERS_SHARED_MODES_H
 
-#ifdef __cplusplus
-namespace echolux::shared {
-#define ECHOLUX_CONST inline constexpr int
-#else
-#define ECHOLUX_CONST const int
-#endif
+#include "shaders/shared/language.h"
+
+ECHOLUX_SHARED_BEGIN
 
 ECHOLUX_CONST mode_composite = 0;
 ECHOLUX_CONST mode_mip = 1;
@@ -32,9 +29,7 @@ struct ModesFrame {
     float padding;
 };
 
-#ifdef __cplusplus
-static_assert(sizeof(ModesFrame) == 16 * 1, "the layout of std140");
-}  // namespace echolux::shared
-#endif
+ECHOLUX_LAYOUT(ModesFrame, 16 * 1)
+ECHOLUX_SHARED_END
 
 #endif

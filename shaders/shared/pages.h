@@ -2,13 +2,9 @@
 #ifndef ECHOLUX_SHADERS_SHARED_PAGES_H
 #define ECHOLUX_SHADERS_SHARED_PAGES_H
 
-#ifdef __cplusplus
-#include <glm/vec3.hpp>
-#include <glm/vec4.hpp>
-namespace echolux::shared {
-using vec3 = glm::vec3;
-using vec4 = glm::vec4;
-#endif
+#include "shaders/shared/language.h"
+
+ECHOLUX_SHARED_BEGIN
 
 struct PagesFrame {
     vec3 voxels;             // of the volume
@@ -20,9 +16,7 @@ struct PagesFrame {
     vec4 per_pool;           // 1 / voxels of the pool
 };
 
-#ifdef __cplusplus
-static_assert(sizeof(PagesFrame) == 16 * 5, "the layout of std140");
-}  // namespace echolux::shared
-#endif
+ECHOLUX_LAYOUT(PagesFrame, 16 * 5)
+ECHOLUX_SHARED_END
 
 #endif

@@ -3,14 +3,9 @@
 #ifndef ECHOLUX_SHADERS_SHARED_PASS_H
 #define ECHOLUX_SHADERS_SHARED_PASS_H
 
-#ifdef __cplusplus
-#include <glm/vec2.hpp>
-namespace echolux::shared {
-using vec2 = glm::vec2;
-#define ECHOLUX_CONST inline constexpr int
-#else
-#define ECHOLUX_CONST const int
-#endif
+#include "shaders/shared/language.h"
+
+ECHOLUX_SHARED_BEGIN
 
 ECHOLUX_CONST noise_edge_bits = 6;
 ECHOLUX_CONST noise_edge = 1 << noise_edge_bits;  // edge of the blue noise in pixels
@@ -24,10 +19,7 @@ struct PassFrame {
     vec2 padding_2;
 };
 
-#ifdef __cplusplus
-static_assert(sizeof(PassFrame) == 16 * 2, "the layout of std140");
-}  // namespace echolux::shared
-#endif
-#undef ECHOLUX_CONST
+ECHOLUX_LAYOUT(PassFrame, 16 * 2)
+ECHOLUX_SHARED_END
 
 #endif

@@ -3,14 +3,9 @@
 #ifndef ECHOLUX_SHADERS_SHARED_PHASE_H
 #define ECHOLUX_SHADERS_SHARED_PHASE_H
 
-#ifdef __cplusplus
-#include <glm/glm.hpp>
-namespace echolux::shared {
-using namespace glm;
-#define ECHOLUX_INLINE inline
-#else
-#define ECHOLUX_INLINE
-#endif
+#include "shaders/shared/language.h"
+
+ECHOLUX_SHARED_BEGIN
 
 // Returns the phase function per solid angle.
 ECHOLUX_INLINE float phase(float cosine, float g) {
@@ -27,9 +22,6 @@ ECHOLUX_INLINE float phase_cosine(float u, float g) {
     return mix(clamp((1.0f + g * g - part * part) / (2.0f * g), -1.0f, 1.0f), series, abs(g) < 1e-3f);
 }
 
-#ifdef __cplusplus
-}  // namespace echolux::shared
-#endif
-#undef ECHOLUX_INLINE
+ECHOLUX_SHARED_END
 
 #endif

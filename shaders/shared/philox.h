@@ -3,15 +3,9 @@
 #ifndef ECHOLUX_SHADERS_SHARED_PHILOX_H
 #define ECHOLUX_SHADERS_SHARED_PHILOX_H
 
-#ifdef __cplusplus
-#include <glm/glm.hpp>
-#include <glm/integer.hpp>
-namespace echolux::shared {
-using namespace glm;
-#define ECHOLUX_INLINE inline
-#else
-#define ECHOLUX_INLINE
-#endif
+#include "shaders/shared/language.h"
+
+ECHOLUX_SHARED_BEGIN
 
 ECHOLUX_INLINE uvec4 philox(uvec4 counter, uvec2 key) {
     for (int i = 0; i < 10; ++i) {
@@ -28,9 +22,6 @@ ECHOLUX_INLINE vec4 uniform_numbers(uvec4 bits) {
     return (vec4(bits >> 9u) + 0.5f) * (1.0f / 8388608.0f);
 }
 
-#ifdef __cplusplus
-}  // namespace echolux::shared
-#endif
-#undef ECHOLUX_INLINE
+ECHOLUX_SHARED_END
 
 #endif

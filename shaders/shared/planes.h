@@ -2,16 +2,9 @@
 #ifndef ECHOLUX_SHADERS_SHARED_PLANES_H
 #define ECHOLUX_SHADERS_SHARED_PLANES_H
 
-#ifdef __cplusplus
-#include <glm/vec2.hpp>
-#include <glm/vec4.hpp>
-namespace echolux::shared {
-using vec2 = glm::vec2;
-using vec4 = glm::vec4;
-#define ECHOLUX_CONST inline constexpr int
-#else
-#define ECHOLUX_CONST const int
-#endif
+#include "shaders/shared/language.h"
+
+ECHOLUX_SHARED_BEGIN
 
 ECHOLUX_CONST max_planes = 4;
 
@@ -23,10 +16,7 @@ struct PlanesFrame {
     vec4 plane[max_planes];
 };
 
-#ifdef __cplusplus
-static_assert(sizeof(PlanesFrame) == 16 * (1 + max_planes), "the layout of std140");
-}  // namespace echolux::shared
-#endif
-#undef ECHOLUX_CONST
+ECHOLUX_LAYOUT(PlanesFrame, 16 * (1 + max_planes))
+ECHOLUX_SHARED_END
 
 #endif

@@ -6,6 +6,7 @@
 #include "shaders/shared/channels.h"
 #include "shaders/shared/cut.h"
 #include "shaders/shared/flow.h"
+#include "shaders/shared/language.h"
 #include "shaders/shared/light.h"
 #include "shaders/shared/modes.h"
 #include "shaders/shared/pages.h"
@@ -16,20 +17,7 @@
 #include "shaders/shared/studio.h"
 #include "shaders/shared/trace.h"
 
-#ifdef __cplusplus
-#include <cstddef>
-#include <cstdint>
-#include <glm/vec2.hpp>
-#include <glm/vec3.hpp>
-#include <glm/vec4.hpp>
-namespace echolux::shared {
-using vec2 = glm::vec2;
-using vec3 = glm::vec3;
-using vec4 = glm::vec4;
-#define ECHOLUX_CONST inline constexpr int
-#else
-#define ECHOLUX_CONST const int
-#endif
+ECHOLUX_SHARED_BEGIN
 
 ECHOLUX_CONST binding_frame = 0;
 ECHOLUX_CONST binding_volume = 1;
@@ -183,15 +171,10 @@ struct RaycastFrame {
 // Number of pixels (four floats each) that hold the measures of a ray, see render/renderer.h.
 ECHOLUX_CONST measure_pixels = 4;
 
-#ifdef __cplusplus
-static_assert(sizeof(RaycastFrame) == 16 * (20 + 2 * box_edges) + sizeof(ModesFrame) + sizeof(LightFrame) +
-                                          sizeof(CutFrame) + sizeof(SlicesFrame) + sizeof(FlowFrame) +
-                                          sizeof(PassFrame) + sizeof(PagesFrame) + sizeof(PlanesFrame) +
-                                          sizeof(TraceFrame) + sizeof(ChannelsFrame) + sizeof(StudioFrame) +
-                                          sizeof(SecondFrame),
-              "the layout of std140");
-}  // namespace echolux::shared
-#endif
-#undef ECHOLUX_CONST
+ECHOLUX_LAYOUT(RaycastFrame, 16 * (20 + 2 * box_edges) + sizeof(ModesFrame) + sizeof(LightFrame) + sizeof(CutFrame) +
+                                 sizeof(SlicesFrame) + sizeof(FlowFrame) + sizeof(PassFrame) + sizeof(PagesFrame) +
+                                 sizeof(PlanesFrame) + sizeof(TraceFrame) + sizeof(ChannelsFrame) +
+                                 sizeof(StudioFrame) + sizeof(SecondFrame))
+ECHOLUX_SHARED_END
 
 #endif

@@ -2,20 +2,10 @@
 #ifndef ECHOLUX_SHADERS_SHARED_RESOLVE_H
 #define ECHOLUX_SHADERS_SHARED_RESOLVE_H
 
+#include "shaders/shared/language.h"
 #include "shaders/shared/trace.h"
 
-#ifdef __cplusplus
-#include <glm/vec2.hpp>
-#include <glm/vec3.hpp>
-#include <glm/vec4.hpp>
-namespace echolux::shared {
-using vec2 = glm::vec2;
-using vec3 = glm::vec3;
-using vec4 = glm::vec4;
-#define ECHOLUX_CONST inline constexpr int
-#else
-#define ECHOLUX_CONST const int
-#endif
+ECHOLUX_SHARED_BEGIN
 
 ECHOLUX_CONST resolve_group = 8;
 
@@ -41,10 +31,7 @@ struct ResolvePart {
     ToningFrame toning;
 };
 
-#ifdef __cplusplus
-static_assert(sizeof(ResolvePart) == 16 * 5, "the layout of std430");
-}  // namespace echolux::shared
-#endif
-#undef ECHOLUX_CONST
+ECHOLUX_LAYOUT(ResolvePart, 16 * 5)
+ECHOLUX_SHARED_END
 
 #endif

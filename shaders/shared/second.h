@@ -2,20 +2,10 @@
 #ifndef ECHOLUX_SHADERS_SHARED_SECOND_H
 #define ECHOLUX_SHADERS_SHARED_SECOND_H
 
+#include "shaders/shared/language.h"
 #include "shaders/shared/surface.h"
 
-#ifdef __cplusplus
-#include <glm/vec2.hpp>
-#include <glm/vec3.hpp>
-#include <glm/vec4.hpp>
-namespace echolux::shared {
-using ivec3 = glm::ivec3;
-using vec2 = glm::vec2;
-using vec4 = glm::vec4;
-#define ECHOLUX_CONST inline constexpr int
-#else
-#define ECHOLUX_CONST const int
-#endif
+ECHOLUX_SHARED_BEGIN
 
 ECHOLUX_CONST second_off = 0;
 ECHOLUX_CONST second_gradient = 1;  // same order as SecondAxis
@@ -66,10 +56,8 @@ struct PlanePart {
     float padding;
 };
 
-#ifdef __cplusplus
-static_assert(sizeof(SecondFrame) == 16 * 2 && sizeof(PlanePart) == 16 * 6, "the layout of std140");
-}  // namespace echolux::shared
-#endif
-#undef ECHOLUX_CONST
+ECHOLUX_LAYOUT(SecondFrame, 16 * 2)
+ECHOLUX_LAYOUT(PlanePart, 16 * 6)
+ECHOLUX_SHARED_END
 
 #endif

@@ -2,14 +2,9 @@
 #ifndef ECHOLUX_SHADERS_SHARED_SLICES_H
 #define ECHOLUX_SHADERS_SHARED_SLICES_H
 
-#ifdef __cplusplus
-#include <glm/vec4.hpp>
-namespace echolux::shared {
-using vec4 = glm::vec4;
-#define ECHOLUX_CONST inline constexpr int
-#else
-#define ECHOLUX_CONST const int
-#endif
+#include "shaders/shared/language.h"
+
+ECHOLUX_SHARED_BEGIN
 
 ECHOLUX_CONST slices_off = 0;
 ECHOLUX_CONST slices_inside = 1;   // planes inside the volume
@@ -25,10 +20,7 @@ struct SlicesFrame {
     vec4 plane[max_slices];  // in texture coordinates: dot(xyz, at) - w is the distance from the plane
 };
 
-#ifdef __cplusplus
-static_assert(sizeof(SlicesFrame) == 16 * (1 + max_slices), "the layout of std140");
-}  // namespace echolux::shared
-#endif
-#undef ECHOLUX_CONST
+ECHOLUX_LAYOUT(SlicesFrame, 16 * (1 + max_slices))
+ECHOLUX_SHARED_END
 
 #endif

@@ -3,16 +3,9 @@
 #ifndef ECHOLUX_SHADERS_SHARED_STUDIO_H
 #define ECHOLUX_SHADERS_SHARED_STUDIO_H
 
-#ifdef __cplusplus
-#include <glm/vec2.hpp>
-#include <glm/vec3.hpp>
-namespace echolux::shared {
-using vec2 = glm::vec2;
-using vec3 = glm::vec3;
-#define ECHOLUX_CONST inline constexpr int
-#else
-#define ECHOLUX_CONST const int
-#endif
+#include "shaders/shared/language.h"
+
+ECHOLUX_SHARED_BEGIN
 
 // Bits of constant_studio.
 ECHOLUX_CONST studio_panorama = 1;
@@ -51,10 +44,8 @@ struct StudioFrame {
     vec2 padding_3;
 };
 
-#ifdef __cplusplus
-static_assert(sizeof(StudioFrame) == 16 * 6 && sizeof(SkyTexel) == 16 * 2, "the layout of std140 and std430");
-}  // namespace echolux::shared
-#endif
-#undef ECHOLUX_CONST
+ECHOLUX_LAYOUT(StudioFrame, 16 * 6)
+ECHOLUX_LAYOUT(SkyTexel, 16 * 2)
+ECHOLUX_SHARED_END
 
 #endif

@@ -5,16 +5,9 @@
 #ifndef ECHOLUX_SHADERS_SHARED_SURFACE_H
 #define ECHOLUX_SHADERS_SHARED_SURFACE_H
 
-#ifdef __cplusplus
-#include <glm/glm.hpp>
-namespace echolux::shared {
-using namespace glm;
-#define ECHOLUX_INLINE inline
-#define ECHOLUX_CONST inline constexpr int
-#else
-#define ECHOLUX_INLINE
-#define ECHOLUX_CONST const int
-#endif
+#include "shaders/shared/language.h"
+
+ECHOLUX_SHARED_BEGIN
 
 ECHOLUX_CONST albedo_steps = 32;  // entries of a table of directional albedos, over cosines from 0 to 1
 
@@ -60,10 +53,6 @@ ECHOLUX_INLINE float ggx_share(vec3 out_to, vec3 in_from, vec3 facet, float alph
     return fresnel(dot(facet, in_from)) * (1.0f + hidden) / (1.0f + hidden + ggx_hiding(in_from.z, alpha));
 }
 
-#ifdef __cplusplus
-}  // namespace echolux::shared
-#endif
-#undef ECHOLUX_INLINE
-#undef ECHOLUX_CONST
+ECHOLUX_SHARED_END
 
 #endif

@@ -2,22 +2,10 @@
 #ifndef ECHOLUX_SHADERS_SHARED_TRACE_H
 #define ECHOLUX_SHADERS_SHARED_TRACE_H
 
+#include "shaders/shared/language.h"
 #include "shaders/shared/surface.h"
 
-#ifdef __cplusplus
-#include <cstdint>
-#include <glm/vec2.hpp>
-#include <glm/vec3.hpp>
-#include <glm/vec4.hpp>
-namespace echolux::shared {
-using uint = std::uint32_t;
-using vec2 = glm::vec2;
-using vec3 = glm::vec3;
-using vec4 = glm::vec4;
-#define ECHOLUX_CONST inline constexpr int
-#else
-#define ECHOLUX_CONST const int
-#endif
+ECHOLUX_SHARED_BEGIN
 
 ECHOLUX_CONST majorant_cell = 4;      // bricks per edge of a cell, and cells per edge of a larger cell
 ECHOLUX_CONST majorant_levels = 3;    // bricks, cells, larger cells
@@ -97,10 +85,7 @@ struct TraceFrame {
     uint movie_frame;
 };
 
-#ifdef __cplusplus
-static_assert(sizeof(TraceFrame) == 16 * (6 + 5 * max_lights + albedo_steps / 4), "the layout of std140");
-}  // namespace echolux::shared
-#endif
-#undef ECHOLUX_CONST
+ECHOLUX_LAYOUT(TraceFrame, 16 * (6 + 5 * max_lights + albedo_steps / 4))
+ECHOLUX_SHARED_END
 
 #endif

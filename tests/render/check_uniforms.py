@@ -32,7 +32,7 @@ class Layouts:
         text = "\n".join(re.sub(r"//.*", "", path.read_text()) for path in sorted(folder.glob("*.h")))
         self.constants = self._constants(text)
         self.bodies = dict(re.findall(r"^struct (\w+) \{(.*?)^\};", text, re.S | re.M))
-        self.asserted = set(re.findall(r"sizeof\((\w+)\)", text))
+        self.asserted = set(re.findall(r"^ECHOLUX_LAYOUT\((\w+)", text, re.M))
         self.offsets, self.sizes = {}, dict(SIZES)
         for name in self.bodies:
             self._lay_out(name)
@@ -147,7 +147,7 @@ def findings(glslc, root, shaders):
     for name in sorted(set(layouts.bodies) - seen - HOST_ONLY):
         yield f"{name}: not in a block of {', '.join(shaders)}"
     for name in layouts.without_assertion():
-        yield f"{name}: no static_assert on its size"
+        yield f"{name}: no ECHOLUX_LAYOUT"
 
 
 if __name__ == "__main__":
