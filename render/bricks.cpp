@@ -28,15 +28,11 @@ int edge_for(vk::Extent3D voxels) {
     return std::uint64_t{voxels.width} * voxels.height * voxels.depth <= largest_fine ? 4 : 8;
 }
 
-std::uint32_t divided(std::uint32_t length, std::uint32_t by) {
-    return (length + by - 1) / by;
-}
-
 gpu::ImageShape shape_of(vk::Extent3D voxels, int voxels_along, vk::Format format) {
     const auto edge = static_cast<std::uint32_t>(voxels_along);
     return {.type = vk::ImageType::e3D,
             .format = format,
-            .extent = {divided(voxels.width, edge), divided(voxels.height, edge), divided(voxels.depth, edge)},
+            .extent = gpu::groups_of(voxels, {edge, edge, edge}),
             .usage = vk::ImageUsageFlagBits::eSampled | vk::ImageUsageFlagBits::eStorage |
                      vk::ImageUsageFlagBits::eTransferDst};
 }
@@ -90,13 +86,6 @@ std::int32_t kind_of(VoxelType type) {
         case VoxelType::f16: return shared::peaks_f16;
         default: return shared::peaks_f32;
     }
-}
-
-void record_pass(const vk::raii::CommandBuffer& commands, const vk::raii::Pipeline& pipeline,
-                 const gpu::Bindings& bindings, vk::Extent3D bricks, vk::Extent3D group) {
-    gpu::record_dispatch(
-        commands, bindings, pipeline,
-        {divided(bricks.width, group.width), divided(bricks.height, group.height), divided(bricks.depth, group.depth)});
 }
 
 constexpr vk::Extent3D cube{shared::brick_group, shared::brick_group, shared::brick_group};
@@ -202,17 +191,18 @@ void BrickBuilder::record_dilation(const vk::raii::CommandBuffer& commands, cons
     const Slabs slabs{std::max(changed.first - 1, 0),
                       std::min(changed.end + 1, static_cast<std::int32_t>(extent.depth))};
     gpu::record_order(commands);
-    commands.pushConstants<Slabs>(bricks.from_neighbours_.layout(), vk::ShaderStageFlagBits::eCompute, 0, slabs);
-    record_pass(commands, dilate_, bricks.from_neighbours_, some_slabs(extent, slabs.end - slabs.first), columns);
+    gpu::record_push(commands, bricks.from_neighbours_, slabs);
+    gpu::record_dispatch(commands, bricks.from_neighbours_, dilate_,
+                         gpu::groups_of(some_slabs(extent, slabs.end - slabs.first), columns));
 }
 
 void BrickBuilder::record(const vk::raii::CommandBuffer& commands, const Bricks& bricks, const NewSlices& slices,
                           BrickEnds ends) {
     const Slabs slabs = slabs_of(bricks, ends == BrickEnds::both ? NewSlices{0, slices.end} : slices);
     const std::array part{static_cast<std::int32_t>(slices.end), slabs.first};
-    commands.pushConstants<std::int32_t>(bricks.from_voxels_.layout(), vk::ShaderStageFlagBits::eCompute, 0, part);
-    record_pass(commands, range_pipeline(bricks, ends), bricks.from_voxels_,
-                some_slabs(bricks.own_.shape().extent, slabs.end - slabs.first), row);
+    gpu::record_push(commands, bricks.from_voxels_, part);
+    gpu::record_dispatch(commands, bricks.from_voxels_, range_pipeline(bricks, ends),
+                         gpu::groups_of(some_slabs(bricks.own_.shape().extent, slabs.end - slabs.first), row));
     record_dilation(commands, bricks, slabs);
 }
 
@@ -220,10 +210,10 @@ void BrickBuilder::record_peaks(const vk::raii::CommandBuffer& commands, const B
                                 const NewSlices& slices) {
     const Slabs slabs = slabs_of(bricks, slices);
     const std::array part{peaks.peaks_, peaks.a_scans_, static_cast<std::int32_t>(slices.end), slabs.first};
-    commands.pushConstants<std::int32_t>(peaks.bindings_.layout(), vk::ShaderStageFlagBits::eCompute, 0, part);
-    record_pass(commands, peaks_pipeline(bricks, peaks), peaks.bindings_,
-                some_slabs(bricks.own_.shape().extent, slabs.end - slabs.first),
-                peaks.by_words_ != 0 ? lines_of_words : lines);
+    gpu::record_push(commands, peaks.bindings_, part);
+    gpu::record_dispatch(commands, peaks.bindings_, peaks_pipeline(bricks, peaks),
+                         gpu::groups_of(some_slabs(bricks.own_.shape().extent, slabs.end - slabs.first),
+                                        peaks.by_words_ != 0 ? lines_of_words : lines));
     record_dilation(commands, bricks, slabs);
 }
 
@@ -262,8 +252,8 @@ BrickClassifier::BrickClassifier(const gpu::Device& device)
 void BrickClassifier::record(const vk::raii::CommandBuffer& commands, const Work& work, float scale,
                              float offset) const {
     const std::array lookup{scale, offset};
-    commands.pushConstants<float>(work.bindings_.layout(), vk::ShaderStageFlagBits::eCompute, 0, lookup);
-    record_pass(commands, pipeline_, work.bindings_, work.extent_, cube);
+    gpu::record_push(commands, work.bindings_, lookup);
+    gpu::record_dispatch(commands, work.bindings_, pipeline_, gpu::groups_of(work.extent_, cube));
 }
 
 }  // namespace echolux

@@ -72,19 +72,6 @@ void bind_images(gpu::Bindings& bindings, const AccumulationBuffer& accumulation
     bindings.set_buffer(shared::binding_denoise_result, filtered.found.handle());
 }
 
-std::uint32_t groups_of(std::int64_t pixels, std::int64_t group) {
-    return static_cast<std::uint32_t>((pixels + group - 1) / group);
-}
-
-void record_to_host(const vk::raii::CommandBuffer& commands, vk::Buffer from, vk::Buffer to) {
-    commands.copyBuffer(from, to, vk::BufferCopy{.size = sizeof(shared::DenoiseResult)});
-    const vk::MemoryBarrier2 to_host{.srcStageMask = vk::PipelineStageFlagBits2::eCopy,
-                                     .srcAccessMask = vk::AccessFlagBits2::eTransferWrite,
-                                     .dstStageMask = vk::PipelineStageFlagBits2::eHost,
-                                     .dstAccessMask = vk::AccessFlagBits2::eHostRead};
-    commands.pipelineBarrier2({.memoryBarrierCount = 1, .pMemoryBarriers = &to_host});
-}
-
 }  // namespace
 
 bool is_filtered(const View& view, std::int64_t paths) {
@@ -130,16 +117,15 @@ Denoiser::Denoiser(const gpu::Device& device, gpu::Queue& queue, gpu::ReadBack& 
 
 // On software Vulkan, submits the pass in strips.
 std::uint64_t Denoiser::submit(const gpu::Bindings& bindings, const vk::raii::Pipeline& pipeline,
-                               const shared::DenoisePart& part, vk::Extent3D size, int group) {
-    const std::uint32_t columns = groups_of(size.width, group), rows = groups_of(size.height, group);
+                               const shared::DenoisePart& part, vk::Extent3D size, std::uint32_t group) {
+    const auto [columns, rows, depth] = gpu::groups_of(size, {group, group, 1});
     const std::uint32_t rows_at_once =
         device_.is_software() ? std::max<std::uint32_t>(1, pixels_at_once / (columns * group * group)) : rows;
     std::uint64_t value = 0;
     for (std::uint32_t first = 0; first < rows; first += rows_at_once) {
         value = queue_.submit([&](const vk::raii::CommandBuffer& commands) {
-            commands.bindPipeline(vk::PipelineBindPoint::eCompute, *pipeline);
-            commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, bindings.layout(), 0, bindings.set(), {});
-            commands.pushConstants<shared::DenoisePart>(bindings.layout(), vk::ShaderStageFlagBits::eCompute, 0, part);
+            gpu::record_bind(commands, bindings, pipeline);
+            gpu::record_push(commands, bindings, part);
             commands.dispatchBase(0, first, 0, columns, std::min(rows_at_once, rows - first), 1);
         });
     }
@@ -177,7 +163,9 @@ Denoiser::Light Denoiser::light(AccumulationBuffer& accumulation, const View& vi
     if (filters) submit(filtered.of_restoring, restoring_, part, size, shared::denoise_group);
     submit(filters ? filtered.of_noise : filtered.of_raw_noise, noise_, part, size, shared::noise_tile);
     const std::uint64_t value = queue_.submit([&](const vk::raii::CommandBuffer& commands) {
-        record_to_host(commands, filtered.found.handle(), filtered.read.handle());
+        commands.copyBuffer(filtered.found.handle(), filtered.read.handle(),
+                            vk::BufferCopy{.size = sizeof(shared::DenoiseResult)});
+        gpu::record_for_host(commands);
     });
     return {&filtered.light[filters ? 1 : 0], value};
 }

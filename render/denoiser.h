@@ -69,7 +69,7 @@ class Denoiser {
   private:
     shared::DenoiseResult found(const AccumulationBuffer& accumulation);
     std::uint64_t submit(const gpu::Bindings& bindings, const vk::raii::Pipeline& pipeline,
-                         const shared::DenoisePart& part, vk::Extent3D size, int group);
+                         const shared::DenoisePart& part, vk::Extent3D size, std::uint32_t group);
 
     const gpu::Device& device_;
     gpu::Queue& queue_;

@@ -17,7 +17,6 @@ namespace echolux {
 namespace {
 
 constexpr std::array binding_types{vk::DescriptorType::eSampledImage, vk::DescriptorType::eStorageBuffer};
-constexpr std::size_t bytes = shared::histogram_bins * sizeof(std::uint32_t);
 constexpr std::int64_t max_groups = 1024;
 
 glm::ivec3 voxels_of(const Indices& indices) {
@@ -58,15 +57,6 @@ std::vector<shared::HistogramPart> parts_of(std::span<const VoxelBox> boxes, con
     return parts;
 }
 
-void record_copy(const vk::raii::CommandBuffer& commands, vk::Buffer from, vk::Buffer to) {
-    commands.copyBuffer(from, to, vk::BufferCopy{.size = bytes});
-    const vk::MemoryBarrier2 to_host{.srcStageMask = vk::PipelineStageFlagBits2::eCopy,
-                                     .srcAccessMask = vk::AccessFlagBits2::eTransferWrite,
-                                     .dstStageMask = vk::PipelineStageFlagBits2::eHost,
-                                     .dstAccessMask = vk::AccessFlagBits2::eHostRead};
-    commands.pipelineBarrier2({.memoryBarrierCount = 1, .pMemoryBarriers = &to_host});
-}
-
 }  // namespace
 
 std::int64_t counted_stride(std::int64_t voxels, std::int64_t a_scans, bool on_processor) {
@@ -83,31 +73,64 @@ Histogram empty_histogram(const VolumeTexture& volume) {
     return {low, high > low ? high : low + 1, {}, 0};
 }
 
-HistogramCounter::HistogramCounter(const gpu::Device& device, gpu::Queue& queue, gpu::ReadBack& read_back)
+template <class Result>
+DeviceCounts<Result>::DeviceCounts(const gpu::Device& device, gpu::Queue& queue, gpu::ReadBack& read_back,
+                                   std::size_t bins, std::span<const vk::DescriptorType> types,
+                                   std::uint32_t push_bytes, Words spirv, std::uint32_t binding)
     : device_(device), queue_(queue), read_back_(read_back),
-      counts_(device, bytes, vk::BufferUsageFlagBits::eStorageBuffer | vk::BufferUsageFlagBits::eTransferSrc),
-      counted_(device, bytes, vk::BufferUsageFlagBits::eTransferDst),
-      bindings_(device, binding_types, sizeof(shared::HistogramPart)),
-      pipeline_(gpu::compute_pipeline(device, bindings_, spirv::histogram, {})) {
-    bindings_.set_buffer(shared::binding_histogram_counts, counts_.handle());
+      counts_(device, bins * sizeof(std::uint32_t),
+              vk::BufferUsageFlagBits::eStorageBuffer | vk::BufferUsageFlagBits::eTransferSrc),
+      counted_(device, bins * sizeof(std::uint32_t), vk::BufferUsageFlagBits::eTransferDst),
+      bindings_(device, types, push_bytes), pipeline_(gpu::compute_pipeline(device, bindings_, spirv, {})) {
+    bindings_.set_buffer(binding, counts_.handle());
 }
 
-const std::optional<Histogram>& HistogramCounter::newest() {
+template <class Result>
+const std::optional<Result>& DeviceCounts<Result>::newest() {
     if (!in_flight_ || !queue_.is_done(in_flight_->value)) return newest_;
     newest_ = std::move(in_flight_->histogram);
     in_flight_.reset();
     const std::span<const std::byte> counted = read_back_.statistics(counted_);
-    newest_->counts.resize(shared::histogram_bins);
-    std::memcpy(newest_->counts.data(), counted.data(), bytes);
+    newest_->counts.resize(counted.size() / sizeof(std::uint32_t));
+    std::memcpy(newest_->counts.data(), counted.data(), counted.size());
     newest_->serial = ++counts_made_;
     return newest_;
 }
+
+template <class Result>
+template <class Part>
+void DeviceCounts<Result>::submit(Result histogram, std::span<const Part> parts, const gpu::Chain& chain) {
+    const vk::DeviceSize bytes = counted_.bytes().size();
+    const auto record = [&](const vk::raii::CommandBuffer& commands) {
+        commands.fillBuffer(counts_.handle(), 0, bytes, 0);
+        gpu::record_order(commands);
+        gpu::record_bind(commands, bindings_, pipeline_);
+        for (const Part& part : parts) {
+            gpu::record_push(commands, bindings_, part);
+            commands.dispatch(static_cast<std::uint32_t>(std::min<std::int64_t>(part.a_scans, max_groups)), 1, 1);
+        }
+        gpu::record_order(commands);
+        commands.copyBuffer(counts_.handle(), counted_.handle(), vk::BufferCopy{.size = bytes});
+        gpu::record_for_host(commands);
+    };
+    const std::uint64_t value = queue_.submit(record, chain);
+    in_flight_ = {std::move(histogram), value};
+}
+
+template class DeviceCounts<Histogram>;
+template class DeviceCounts<PlaneHistogram>;
+
+HistogramCounter::HistogramCounter(const gpu::Device& device, gpu::Queue& queue, gpu::ReadBack& read_back)
+    : DeviceCounts(device, queue, read_back, shared::histogram_bins, binding_types, sizeof(shared::HistogramPart),
+                   spirv::histogram, shared::binding_histogram_counts) {}
 
 void HistogramCounter::count(const VolumeTexture& volume, std::span<const VoxelBox> boxes, const SceneSerials& serials,
                              const gpu::Chain& chain) {
     Histogram histogram = empty_histogram(volume);
     const auto parts = parts_of(boxes, volume, histogram, device_.is_software());
-    submit(std::move(histogram), volume, parts, serials, chain);
+    bindings_.set_image(shared::binding_histogram_voxels, volume.image().view());
+    submit<shared::HistogramPart>(std::move(histogram), parts, chain);
+    serials_ = serials;
 }
 
 void HistogramCounter::count_speeds(const VolumeTexture& flow, std::span<const VoxelBox> boxes,
@@ -120,28 +143,8 @@ void HistogramCounter::count_speeds(const VolumeTexture& flow, std::span<const V
         part.bin_scale = static_cast<float>(shared::histogram_bins / histogram.high);
         part.bin_offset = 0;
     }
-    submit(std::move(histogram), flow, parts, serials, chain);
-}
-
-void HistogramCounter::submit(Histogram histogram, const VolumeTexture& volume,
-                              const std::vector<shared::HistogramPart>& parts, const SceneSerials& serials,
-                              const gpu::Chain& chain) {
-    bindings_.set_image(shared::binding_histogram_voxels, volume.image().view());
-    const auto record = [&](const vk::raii::CommandBuffer& commands) {
-        commands.fillBuffer(counts_.handle(), 0, bytes, 0);
-        gpu::record_order(commands);
-        commands.bindPipeline(vk::PipelineBindPoint::eCompute, *pipeline_);
-        commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, bindings_.layout(), 0, bindings_.set(), {});
-        for (const shared::HistogramPart& part : parts) {
-            commands.pushConstants<shared::HistogramPart>(bindings_.layout(), vk::ShaderStageFlagBits::eCompute, 0,
-                                                          part);
-            commands.dispatch(static_cast<std::uint32_t>(std::min<std::int64_t>(part.a_scans, max_groups)), 1, 1);
-        }
-        gpu::record_order(commands);
-        record_copy(commands, counts_.handle(), counted_.handle());
-    };
-    const std::uint64_t value = queue_.submit(record, chain);
-    in_flight_ = {std::move(histogram), value};
+    bindings_.set_image(shared::binding_histogram_voxels, flow.image().view());
+    submit<shared::HistogramPart>(std::move(histogram), parts, chain);
     serials_ = serials;
 }
 
@@ -151,16 +154,6 @@ namespace {
 
 constexpr std::array plane_binding_types{vk::DescriptorType::eCombinedImageSampler,
                                          vk::DescriptorType::eCombinedImageSampler, vk::DescriptorType::eStorageBuffer};
-constexpr std::size_t plane_bytes = std::size_t{shared::plane_bins} * shared::plane_bins * sizeof(std::uint32_t);
-constexpr std::int64_t most_plane_groups = 1024;
-
-vk::raii::Sampler plane_sampler(const gpu::Device& device) {
-    return {device.logical(), vk::SamplerCreateInfo{.magFilter = vk::Filter::eLinear,
-                                                    .minFilter = vk::Filter::eLinear,
-                                                    .addressModeU = vk::SamplerAddressMode::eClampToEdge,
-                                                    .addressModeV = vk::SamplerAddressMode::eClampToEdge,
-                                                    .addressModeW = vk::SamplerAddressMode::eClampToEdge}};
-}
 
 std::vector<std::byte> print_of_count(const shared::PlanePart& part, const SceneSerials& serials,
                                       const VolumeTexture& volume) {
@@ -174,30 +167,15 @@ std::vector<std::byte> print_of_count(const shared::PlanePart& part, const Scene
 }  // namespace
 
 PlaneHistogramCounter::PlaneHistogramCounter(const gpu::Device& device, gpu::Queue& queue, gpu::ReadBack& read_back)
-    : device_(device), queue_(queue), read_back_(read_back),
-      counts_(device, plane_bytes, vk::BufferUsageFlagBits::eStorageBuffer | vk::BufferUsageFlagBits::eTransferSrc),
-      counted_(device, plane_bytes, vk::BufferUsageFlagBits::eTransferDst),
-      bindings_(device, plane_binding_types, sizeof(shared::PlanePart)),
-      pipeline_(gpu::compute_pipeline(device, bindings_, spirv::plane_histogram, {})), sampler_(plane_sampler(device)),
-      no_heights_(device,
-                  {.type = vk::ImageType::e2D,
-                   .format = vk::Format::eR32G32Sfloat,
-                   .extent = {1, 1, 1},
-                   .usage = vk::ImageUsageFlagBits::eSampled},
-                  "placeholder texture") {
+    : DeviceCounts(device, queue, read_back, std::size_t{shared::plane_bins} * shared::plane_bins, plane_binding_types,
+                   sizeof(shared::PlanePart), spirv::plane_histogram, shared::binding_plane_counts),
+      sampler_(gpu::linear_sampler(device)), no_heights_(device,
+                                                         {.type = vk::ImageType::e2D,
+                                                          .format = vk::Format::eR32G32Sfloat,
+                                                          .extent = {1, 1, 1},
+                                                          .usage = vk::ImageUsageFlagBits::eSampled},
+                                                         "placeholder texture") {
     queue_.run([&](const vk::raii::CommandBuffer& commands) { no_heights_.record_first_use(commands); });
-    bindings_.set_buffer(shared::binding_plane_counts, counts_.handle());
-}
-
-const std::optional<PlaneHistogram>& PlaneHistogramCounter::newest() {
-    if (!in_flight_ || !queue_.is_done(in_flight_->value)) return newest_;
-    newest_ = std::move(in_flight_->histogram);
-    in_flight_.reset();
-    const std::span<const std::byte> counted = read_back_.statistics(counted_);
-    newest_->counts.resize(plane_bytes / sizeof(std::uint32_t));
-    std::memcpy(newest_->counts.data(), counted.data(), plane_bytes);
-    newest_->serial = ++counts_made_;
-    return newest_;
 }
 
 shared::PlanePart PlaneHistogramCounter::part_of(const Shot& shot, const TransferPlane& plane) const {
@@ -235,32 +213,11 @@ void PlaneHistogramCounter::count(const Shot& shot, const TransferFunction& func
     const TransferPlane& plane = *function.plane;
     const Histogram values = empty_histogram(shot.scene.volume);
     const shared::PlanePart part = part_of(shot, plane);
-    submit(shot, part, chain);
-    in_flight_->histogram = {{values.low, values.high}, {plane.from, plane.to}, {}, 0};
-    made_of_ = print_of_count(part, serials, shot.scene.volume);
-}
-
-void PlaneHistogramCounter::submit(const Shot& shot, const shared::PlanePart& part, const gpu::Chain& chain) {
     const gpu::DeviceImage& heights = shot.scene.heights != nullptr ? *shot.scene.heights : no_heights_;
     bindings_.set_image(shared::binding_plane_voxels, shot.scene.volume.image().view(), *sampler_);
     bindings_.set_image(shared::binding_plane_heights, heights.view(), *sampler_);
-    const auto record = [&](const vk::raii::CommandBuffer& commands) {
-        commands.fillBuffer(counts_.handle(), 0, plane_bytes, 0);
-        gpu::record_order(commands);
-        commands.bindPipeline(vk::PipelineBindPoint::eCompute, *pipeline_);
-        commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, bindings_.layout(), 0, bindings_.set(), {});
-        commands.pushConstants<shared::PlanePart>(bindings_.layout(), vk::ShaderStageFlagBits::eCompute, 0, part);
-        commands.dispatch(static_cast<std::uint32_t>(std::min<std::int64_t>(part.a_scans, most_plane_groups)), 1, 1);
-        gpu::record_order(commands);
-        commands.copyBuffer(counts_.handle(), counted_.handle(), vk::BufferCopy{.size = plane_bytes});
-        const vk::MemoryBarrier2 to_host{.srcStageMask = vk::PipelineStageFlagBits2::eCopy,
-                                         .srcAccessMask = vk::AccessFlagBits2::eTransferWrite,
-                                         .dstStageMask = vk::PipelineStageFlagBits2::eHost,
-                                         .dstAccessMask = vk::AccessFlagBits2::eHostRead};
-        commands.pipelineBarrier2({.memoryBarrierCount = 1, .pMemoryBarriers = &to_host});
-    };
-    const std::uint64_t value = queue_.submit(record, chain);
-    in_flight_ = {{}, value};
+    submit<shared::PlanePart>({{values.low, values.high}, {plane.from, plane.to}, {}, 0}, std::span(&part, 1), chain);
+    made_of_ = print_of_count(part, serials, shot.scene.volume);
 }
 
 }  // namespace echolux

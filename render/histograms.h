@@ -28,12 +28,45 @@ std::int64_t counted_stride(std::int64_t voxels, std::int64_t a_scans, bool on_p
 // counted in the first or last bin. NaN is not counted, unless it was stored as one of the ends.
 Histogram empty_histogram(const VolumeTexture& volume);
 
-class HistogramCounter {
+// Counts that a shader adds up on the device, at most one in flight. Result: Histogram or PlaneHistogram.
+template <class Result>
+class DeviceCounts {
+  public:
+    // Returns the latest finished histogram. Empty before the first.
+    const std::optional<Result>& newest();
+
+  protected:
+    using Words = std::span<const std::uint32_t>;
+
+    struct CountInFlight {
+        Result histogram;
+        std::uint64_t value;
+    };
+
+    // `binding`: of the counts in the shader.
+    DeviceCounts(const gpu::Device& device, gpu::Queue& queue, gpu::ReadBack& read_back, std::size_t bins,
+                 std::span<const vk::DescriptorType> types, std::uint32_t push_bytes, Words spirv,
+                 std::uint32_t binding);
+
+    // Clears the counts, dispatches one pass per part, and copies the counts to the host.
+    template <class Part>
+    void submit(Result histogram, std::span<const Part> parts, const gpu::Chain& chain);
+
+    const gpu::Device& device_;
+    gpu::Queue& queue_;
+    gpu::ReadBack& read_back_;
+    gpu::DeviceBuffer counts_;
+    gpu::HostBuffer counted_;
+    gpu::Bindings bindings_;
+    vk::raii::Pipeline pipeline_;
+    std::uint64_t counts_made_ = 0;
+    std::optional<CountInFlight> in_flight_;
+    std::optional<Result> newest_;
+};
+
+class HistogramCounter : public DeviceCounts<Histogram> {
   public:
     HistogramCounter(const gpu::Device& device, gpu::Queue& queue, gpu::ReadBack& read_back);
-
-    // Returns the latest finished histogram. Empty before the first.
-    const std::optional<Histogram>& newest();
 
     // Returns true if a volume with these serials should be counted now: nothing is in flight and it was not the last
     // one.
@@ -53,35 +86,14 @@ class HistogramCounter {
     bool is_running() const { return in_flight_.has_value(); }
 
   private:
-    struct CountInFlight {
-        Histogram histogram;
-        std::uint64_t value;
-    };
-
-    void submit(Histogram histogram, const VolumeTexture& volume, const std::vector<shared::HistogramPart>& parts,
-                const SceneSerials& serials, const gpu::Chain& chain);
-
-    const gpu::Device& device_;
-    gpu::Queue& queue_;
-    gpu::ReadBack& read_back_;
-    gpu::DeviceBuffer counts_;
-    gpu::HostBuffer counted_;
-    gpu::Bindings bindings_;
-    vk::raii::Pipeline pipeline_;
     SceneSerials serials_{};
-    std::uint64_t counts_made_ = 0;
-    std::optional<CountInFlight> in_flight_;
-    std::optional<Histogram> newest_;
 };
 
 // ---- Two-dimensional histograms for transfer functions over two axes, computed by shaders/plane_histogram.comp.
 
-class PlaneHistogramCounter {
+class PlaneHistogramCounter : public DeviceCounts<PlaneHistogram> {
   public:
     PlaneHistogramCounter(const gpu::Device& device, gpu::Queue& queue, gpu::ReadBack& read_back);
-
-    // Returns the latest finished histogram. Empty before the first.
-    const std::optional<PlaneHistogram>& newest();
 
     // Returns true if the scene should be counted now: nothing is in flight, and the scene or the second axis has
     // changed.
@@ -93,27 +105,11 @@ class PlaneHistogramCounter {
                const gpu::Chain& chain);
 
   private:
-    struct CountInFlight {
-        PlaneHistogram histogram;
-        std::uint64_t value;
-    };
-
     shared::PlanePart part_of(const Shot& shot, const TransferPlane& plane) const;
-    void submit(const Shot& shot, const shared::PlanePart& part, const gpu::Chain& chain);
 
-    const gpu::Device& device_;
-    gpu::Queue& queue_;
-    gpu::ReadBack& read_back_;
-    gpu::DeviceBuffer counts_;
-    gpu::HostBuffer counted_;
-    gpu::Bindings bindings_;
-    vk::raii::Pipeline pipeline_;
     vk::raii::Sampler sampler_;
     gpu::DeviceImage no_heights_;
     std::vector<std::byte> made_of_;  // print of the input of the last count
-    std::uint64_t counts_made_ = 0;
-    std::optional<CountInFlight> in_flight_;
-    std::optional<PlaneHistogram> newest_;
 };
 
 }  // namespace echolux

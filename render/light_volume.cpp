@@ -13,23 +13,27 @@ namespace {
 constexpr std::int64_t voxels_per_cell = 4;  // along each axis
 constexpr std::int64_t max_cells = 128;
 
-vk::raii::Sampler sampler(const gpu::Device& device, vk::BorderColor outside) {
-    return {device.logical(), vk::SamplerCreateInfo{.magFilter = vk::Filter::eLinear,
-                                                    .minFilter = vk::Filter::eLinear,
-                                                    .addressModeU = vk::SamplerAddressMode::eClampToBorder,
-                                                    .addressModeV = vk::SamplerAddressMode::eClampToBorder,
-                                                    .addressModeW = vk::SamplerAddressMode::eClampToBorder,
-                                                    .borderColor = outside}};
-}
-
-// Absorption is 0 outside of the volume, light is 1.
-gpu::DeviceImage cell_texture(const gpu::Device& device, vk::Extent3D cells, vk::Format format) {
+// A texture that shaders write and sample, with a texel per cell or brick.
+gpu::DeviceImage written_texture(const gpu::Device& device, vk::Extent3D extent, vk::Format format, const char* what) {
     return {device,
             {.type = vk::ImageType::e3D,
              .format = format,
-             .extent = cells,
+             .extent = extent,
              .usage = vk::ImageUsageFlagBits::eSampled | vk::ImageUsageFlagBits::eStorage},
-            "light volume"};
+            what};
+}
+
+// Returns the two pipelines for these constants, compiled on first use.
+template <class Pipelines>
+const Pipelines& pipelines_for(std::map<RaycastConstants, Pipelines>& known, const gpu::Device& device,
+                               const gpu::Bindings& bindings, const RaycastConstants& constants,
+                               std::span<const std::uint32_t> first, std::span<const std::uint32_t> second) {
+    const auto found = known.find(constants);
+    if (found != known.end()) return found->second;
+    return known
+        .emplace(constants, Pipelines{gpu::compute_pipeline(device, bindings, first, constants),
+                                      gpu::compute_pipeline(device, bindings, second, constants)})
+        .first->second;
 }
 
 // Constants of the ray caster that affect the cells.
@@ -78,13 +82,6 @@ std::vector<std::byte> print_of(const LightSources& sources) {
     return std::move(print).bytes();
 }
 
-vk::Extent3D groups_of(vk::Extent3D cells) {
-    const auto groups = [](std::uint32_t count, int of) {
-        return (count + static_cast<std::uint32_t>(of) - 1) / static_cast<std::uint32_t>(of);
-    };
-    return {groups(cells.width, shared::group_width), groups(cells.height, shared::group_height), cells.depth};
-}
-
 }  // namespace
 
 std::array<std::int64_t, 3> light_cells(const VolumeGrid& grid) {
@@ -99,12 +96,14 @@ bool needs_light_volume(const View& view) {
 }
 
 LightVolume::Cells::Cells(const gpu::Device& device, vk::Extent3D extent)
-    : extinctions(cell_texture(device, extent, vk::Format::eR16Sfloat)),
-      light(cell_texture(device, extent, vk::Format::eR8G8Unorm)) {}
+    : extinctions(written_texture(device, extent, vk::Format::eR16Sfloat, "light volume")),
+      light(written_texture(device, extent, vk::Format::eR8G8Unorm, "light volume")) {}
 
 LightVolume::LightVolume(const gpu::Device& device, gpu::Queue& queue)
-    : device_(device), queue_(queue), dark_outside_(sampler(device, vk::BorderColor::eFloatTransparentBlack)),
-      bright_outside_(sampler(device, vk::BorderColor::eFloatOpaqueWhite)) {}
+    : device_(device), queue_(queue),
+      dark_outside_(gpu::linear_sampler(device, vk::SamplerAddressMode::eClampToBorder)),
+      bright_outside_(
+          gpu::linear_sampler(device, vk::SamplerAddressMode::eClampToBorder, vk::BorderColor::eFloatOpaqueWhite)) {}
 
 // Also marks the cells as unused, because the submission with their first use may have been lost.
 void LightVolume::forget() {
@@ -130,12 +129,7 @@ void LightVolume::bind(gpu::Bindings& bindings, const LightSources& sources) {
 }
 
 const LightVolume::Pipelines& LightVolume::pipelines(const gpu::Bindings& bindings, const RaycastConstants& constants) {
-    const auto found = pipelines_.find(constants);
-    if (found != pipelines_.end()) return found->second;
-    const auto made = [&](std::span<const std::uint32_t> spirv) {
-        return gpu::compute_pipeline(device_, bindings, spirv, constants);
-    };
-    return pipelines_.emplace(constants, Pipelines{made(spirv::light_cells), made(spirv::light_volume)}).first->second;
+    return pipelines_for(pipelines_, device_, bindings, constants, spirv::light_cells, spirv::light_volume);
 }
 
 void LightVolume::record(const vk::raii::CommandBuffer& commands, const gpu::Bindings& bindings,
@@ -148,7 +142,8 @@ void LightVolume::record(const vk::raii::CommandBuffer& commands, const gpu::Bin
     }
     cells_->are_fresh = false;
     const Pipelines& passes = pipelines(bindings, constants_of(sources));
-    const vk::Extent3D groups = groups_of(cells_->light.shape().extent);
+    const vk::Extent3D groups =
+        gpu::groups_of(cells_->light.shape().extent, {shared::group_width, shared::group_height, 1});
     gpu::record_dispatch(commands, bindings, passes.extinctions, groups);
     gpu::record_order(commands);
     gpu::record_dispatch(commands, bindings, passes.light, groups);
@@ -159,15 +154,6 @@ void LightVolume::record(const vk::raii::CommandBuffer& commands, const gpu::Bin
 // ---- Majorants
 
 namespace {
-
-gpu::DeviceImage brick_texture(const gpu::Device& device, vk::Extent3D bricks, vk::Format format) {
-    return {device,
-            {.type = vk::ImageType::e3D,
-             .format = format,
-             .extent = bricks,
-             .usage = vk::ImageUsageFlagBits::eSampled | vk::ImageUsageFlagBits::eStorage},
-            "majorants"};
-}
 
 // Everything that the ranges depend on: not the transfer function.
 std::vector<std::byte> ranges_print(const LightSources& sources) {
@@ -212,10 +198,6 @@ std::uint32_t slabs_at_once(vk::Extent3D bricks, int edge, bool is_software) {
     return static_cast<std::uint32_t>(std::max(1.0, voxels / of_slab));
 }
 
-std::uint32_t divided(std::uint32_t count, int by) {
-    return (count + static_cast<std::uint32_t>(by) - 1) / static_cast<std::uint32_t>(by);
-}
-
 // Writes one level per power of two; `levels` holds peak_levels tables.
 template <class Better>
 void write_extremes(std::span<const float> extinctions, std::span<std::byte> levels, const Better& better) {
@@ -237,8 +219,8 @@ void write_extinction_dips(std::span<const float> extinctions, std::span<std::by
 }
 
 Majorants::Bricked::Bricked(const gpu::Device& device, vk::Extent3D bricks)
-    : ranges(brick_texture(device, bricks, vk::Format::eR32G32Sfloat)),
-      majorants(brick_texture(device, bricks, vk::Format::eR32G32Sfloat)) {}
+    : ranges(written_texture(device, bricks, vk::Format::eR32G32Sfloat, "majorants")),
+      majorants(written_texture(device, bricks, vk::Format::eR32G32Sfloat, "majorants")) {}
 
 Majorants::Majorants(const gpu::Device& device, gpu::Queue& queue)
     : device_(device), queue_(queue),
@@ -271,31 +253,24 @@ void Majorants::bind(gpu::Bindings& bindings, const LightSources& sources) {
 }
 
 const Majorants::Pipelines& Majorants::pipelines(const gpu::Bindings& bindings, const RaycastConstants& constants) {
-    const auto found = pipelines_.find(constants);
-    if (found != pipelines_.end()) return found->second;
-    const auto made = [&](std::span<const std::uint32_t> spirv) {
-        return gpu::compute_pipeline(device_, bindings, spirv, constants);
-    };
-    return pipelines_.emplace(constants, Pipelines{made(spirv::majorant_ranges), made(spirv::majorants)}).first->second;
+    return pipelines_for(pipelines_, device_, bindings, constants, spirv::majorant_ranges, spirv::majorants);
 }
 
 void Majorants::record_ranges(const vk::raii::CommandBuffer& commands, const gpu::Bindings& bindings,
                               const vk::raii::Pipeline& pass, const Slabs& slabs) const {
     const vk::Extent3D bricks = bricked_->ranges.shape().extent;
-    commands.bindPipeline(vk::PipelineBindPoint::eCompute, *pass);
-    commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, bindings.layout(), 0, bindings.set(), {});
+    gpu::record_bind(commands, bindings, pass);
     commands.dispatchBase(0, 0, slabs.first, bricks.width, bricks.height, slabs.end - slabs.first);
     gpu::record_order(commands);
 }
 
 void Majorants::record_majorants(const vk::raii::CommandBuffer& commands, const gpu::Bindings& bindings,
                                  const vk::raii::Pipeline& pass, vk::Buffer table, vk::DeviceSize offset) const {
-    constexpr int group = shared::majorant_cell * shared::majorant_cell;
-    const vk::Extent3D bricks = bricked_->majorants.shape().extent;
+    constexpr std::uint32_t group = shared::majorant_cell * shared::majorant_cell;
     peaks_.record_copy_from(commands, table, offset);
     gpu::record_order(commands);
     gpu::record_dispatch(commands, bindings, pass,
-                         {divided(bricks.width, group), divided(bricks.height, group), divided(bricks.depth, group)});
+                         gpu::groups_of(bricked_->majorants.shape().extent, {group, group, group}));
     gpu::record_order(commands);
 }
 

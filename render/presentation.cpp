@@ -281,11 +281,7 @@ void InterfaceBuffers::fill(const gpu::Device& device, const InterfaceMesh& mesh
 }
 
 InterfacePainter::InterfacePainter(const gpu::Device& device, gpu::Queue& queue, vk::Format target)
-    : device_(device), queue_(queue),
-      sampler_(device.logical(), vk::SamplerCreateInfo{.magFilter = vk::Filter::eLinear,
-                                                       .minFilter = vk::Filter::eLinear,
-                                                       .addressModeU = vk::SamplerAddressMode::eClampToEdge,
-                                                       .addressModeV = vk::SamplerAddressMode::eClampToEdge}),
+    : device_(device), queue_(queue), sampler_(gpu::linear_sampler(device)),
       bindings_(device, binding_types, sizeof(PerPixel), stages),
       pipeline_(gpu::triangle_pipeline(device, bindings_, {spirv::interface_vert, spirv::interface_frag}, attributes,
                                        sizeof(InterfaceVertex), target)) {

@@ -116,14 +116,6 @@ gpu::ImageShape output_shape(const Shot& shot) {
             .usage = vk::ImageUsageFlagBits::eStorage | vk::ImageUsageFlagBits::eTransferSrc};
 }
 
-vk::raii::Sampler create_sampler(const gpu::Device& device) {
-    return {device.logical(), vk::SamplerCreateInfo{.magFilter = vk::Filter::eLinear,
-                                                    .minFilter = vk::Filter::eLinear,
-                                                    .addressModeU = vk::SamplerAddressMode::eClampToEdge,
-                                                    .addressModeV = vk::SamplerAddressMode::eClampToEdge,
-                                                    .addressModeW = vk::SamplerAddressMode::eClampToEdge}};
-}
-
 // Returns the largest table extinction for which a long step absorbs less than 1 %.
 float thin_extinction(const shared::RaycastFrame& frame) {
     constexpr float max_absorbed = 0.01F;
@@ -167,7 +159,7 @@ Raycaster::Placeholders::Placeholders(const gpu::Device& device)
       cube(device, absent_shape(vk::ImageType::e3D), "placeholder texture") {}
 
 Raycaster::Raycaster(const gpu::Device& device, gpu::Queue& queue)
-    : device_(device), queue_(queue), programs_(device, queue), sampler_(create_sampler(device)),
+    : device_(device), queue_(queue), programs_(device, queue), sampler_(gpu::linear_sampler(device)),
       extinctions_(device, table_shape(vk::Format::eR32Sfloat), "transfer function"),
       colours_(device, table_shape(vk::Format::eR8G8B8A8Unorm), "transfer function"),
       limits_(device, table_shape(vk::Format::eR32Uint), "transfer function"),
@@ -373,8 +365,7 @@ void Raycaster::record_rays(const vk::raii::CommandBuffer& commands, const Frame
                             const GroupRows& rows) {
     const gpu::Bindings& bindings = frame.bindings;
     const std::int64_t columns = (shot.columns() + shared::group_width - 1) / shared::group_width;
-    commands.bindPipeline(vk::PipelineBindPoint::eCompute, *programs_.of(frame.constants, bindings));
-    commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, bindings.layout(), 0, bindings.set(), {});
+    gpu::record_bind(commands, bindings, programs_.of(frame.constants, bindings));
     commands.dispatchBase(0, static_cast<std::uint32_t>(rows.first), 0, static_cast<std::uint32_t>(columns),
                           static_cast<std::uint32_t>(rows.end - rows.first), 1);
 }

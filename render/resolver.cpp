@@ -41,11 +41,6 @@ shared::ResolvePart resolve_part(double pitch, std::int64_t width, std::int64_t 
             .toning = {}};
 }
 
-// Number of workgroups, rounded up.
-std::uint32_t groups(std::uint32_t pixels) {
-    return (pixels + shared::resolve_group - 1) / shared::resolve_group;
-}
-
 }  // namespace
 
 ResolvedPictures::Frame::Frame(const gpu::Device& device) : bindings(create_bindings(device)), annotations(device) {}
@@ -61,12 +56,8 @@ bool ResolvedPictures::holds(const ResolvedPicture& picture) const {
 }
 
 Resolver::Resolver(const gpu::Device& device, gpu::Queue& queue)
-    : device_(device), queue_(queue),
-      sampler_(device.logical(), vk::SamplerCreateInfo{.magFilter = vk::Filter::eLinear,
-                                                       .minFilter = vk::Filter::eLinear,
-                                                       .addressModeU = vk::SamplerAddressMode::eClampToEdge,
-                                                       .addressModeV = vk::SamplerAddressMode::eClampToEdge}),
-      annotator_(device), bindings_(create_bindings(device)), as_it_is_(pipeline_for(device, bindings_, as_it_is)),
+    : device_(device), queue_(queue), sampler_(gpu::linear_sampler(device)), annotator_(device),
+      bindings_(create_bindings(device)), as_it_is_(pipeline_for(device, bindings_, as_it_is)),
       enlarged_(pipeline_for(device, bindings_, enlarged)), toned_(pipeline_for(device, bindings_, toned)),
       faded_(pipeline_for(device, bindings_, faded)) {}
 
@@ -137,11 +128,10 @@ ResolvedPicture Resolver::fade(ResolvedPictures& pictures, const gpu::DeviceImag
 
 void Resolver::record(const vk::raii::CommandBuffer& commands, const Frame& frame, const vk::raii::Pipeline& shader,
                       const shared::ResolvePart& part) {
-    commands.bindPipeline(vk::PipelineBindPoint::eCompute, *shader);
-    commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, frame.bindings.layout(), 0, frame.bindings.set(), {});
-    commands.pushConstants<shared::ResolvePart>(frame.bindings.layout(), vk::ShaderStageFlagBits::eCompute, 0, part);
-    const vk::Extent3D extent = frame.picture->shape().extent;
-    commands.dispatch(groups(extent.width), groups(extent.height), 1);
+    constexpr std::uint32_t group = shared::resolve_group;
+    gpu::record_push(commands, frame.bindings, part);
+    gpu::record_dispatch(commands, frame.bindings, shader,
+                         gpu::groups_of(frame.picture->shape().extent, {group, group, 1}));
 }
 
 ResolvedPicture Resolver::submit(Frame& frame, const gpu::Recording& record) {

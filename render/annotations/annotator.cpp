@@ -117,10 +117,8 @@ void Annotator::record(const vk::raii::CommandBuffer& commands, const SheetBuffe
     if (drawn.part_.tiles == 0) return;
     drawn.buffer_->record_copy_from(commands, drawn.staging_->handle(), 0);
     gpu::record_order(commands);  // also orders the drawing after the picture
-    const gpu::Bindings& bindings = drawn.bindings_;
-    commands.bindPipeline(vk::PipelineBindPoint::eCompute, drawn.is_of_floats_ ? *on_floats_ : *on_codes_);
-    commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, bindings.layout(), 0, bindings.set(), {});
-    commands.pushConstants<shared::AnnotatePart>(bindings.layout(), vk::ShaderStageFlagBits::eCompute, 0, drawn.part_);
+    gpu::record_bind(commands, drawn.bindings_, drawn.is_of_floats_ ? on_floats_ : on_codes_);
+    gpu::record_push(commands, drawn.bindings_, drawn.part_);
     // A dispatch has at most 65535 groups per axis, so tiles are arranged in rows.
     const auto row = static_cast<std::uint32_t>(shared::annotate_row);
     commands.dispatch(std::min(drawn.part_.tiles, row), (drawn.part_.tiles + row - 1) / row, 1);

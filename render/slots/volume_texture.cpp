@@ -449,9 +449,7 @@ std::vector<double> texture_rates(const gpu::Device& device, gpu::Queue& queue, 
         sums.record_first_use(commands);
     });
     const auto work = [&](const vk::raii::CommandBuffer& commands) {
-        commands.bindPipeline(vk::PipelineBindPoint::eCompute, *pipeline);
-        commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, bindings.layout(), 0, bindings.set(), {});
-        commands.dispatch(groups, groups, 1);
+        gpu::record_dispatch(commands, bindings, pipeline, {groups, groups, 1});
     };
     const auto side = static_cast<double>(groups * shared::rate_group);
     const double invocations = side * side;

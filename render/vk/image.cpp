@@ -158,6 +158,15 @@ bool can_export(const Device& device, const ImageShape& shape) {
     }
 }
 
+vk::raii::Sampler linear_sampler(const Device& device, vk::SamplerAddressMode mode, vk::BorderColor outside) {
+    return {device.logical(), vk::SamplerCreateInfo{.magFilter = vk::Filter::eLinear,
+                                                    .minFilter = vk::Filter::eLinear,
+                                                    .addressModeU = mode,
+                                                    .addressModeV = mode,
+                                                    .addressModeW = mode,
+                                                    .borderColor = outside}};
+}
+
 DeviceImage::DeviceImage(const Device& device, const ImageShape& shape, const std::string& what)
     : device_(&device), shape_(shape), image_(create_image(device, shape, what)),
       memory_bytes_(static_cast<std::int64_t>(image_.getMemoryRequirements().size)),

@@ -36,6 +36,11 @@ bool fits(const Device& device, const ImageShape& shape);
 // Returns true if the driver supports and exports such images.
 bool can_export(const Device& device, const ImageShape& shape);
 
+// Returns a sampler with linear filtering. `outside` is the colour beyond the image with clamping to the border.
+vk::raii::Sampler linear_sampler(const Device& device,
+                                 vk::SamplerAddressMode mode = vk::SamplerAddressMode::eClampToEdge,
+                                 vk::BorderColor outside = vk::BorderColor::eFloatTransparentBlack);
+
 class DeviceImage {
   public:
     // Allocates the image. `what` names it in errors: "volume of 512 x 500 x 500 voxels". Throws Error{out_of_memory}

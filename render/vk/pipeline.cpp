@@ -110,10 +110,20 @@ vk::raii::Pipeline compute_pipeline(const Device& device, const Bindings& bindin
     });
 }
 
-void record_dispatch(const vk::raii::CommandBuffer& commands, const Bindings& bindings,
-                     const vk::raii::Pipeline& pipeline, vk::Extent3D groups) {
+vk::Extent3D groups_of(vk::Extent3D count, vk::Extent3D group) {
+    return {(count.width + group.width - 1) / group.width, (count.height + group.height - 1) / group.height,
+            (count.depth + group.depth - 1) / group.depth};
+}
+
+void record_bind(const vk::raii::CommandBuffer& commands, const Bindings& bindings,
+                 const vk::raii::Pipeline& pipeline) {
     commands.bindPipeline(vk::PipelineBindPoint::eCompute, *pipeline);
     commands.bindDescriptorSets(vk::PipelineBindPoint::eCompute, bindings.layout(), 0, bindings.set(), {});
+}
+
+void record_dispatch(const vk::raii::CommandBuffer& commands, const Bindings& bindings,
+                     const vk::raii::Pipeline& pipeline, vk::Extent3D groups) {
+    record_bind(commands, bindings, pipeline);
     commands.dispatch(groups.width, groups.height, groups.depth);
 }
 

@@ -39,6 +39,18 @@ class Bindings {
 vk::raii::Pipeline compute_pipeline(const Device& device, const Bindings& bindings,
                                     std::span<const std::uint32_t> spirv, std::span<const std::int32_t> constants);
 
+// Returns the number of workgroups of `group` invocations that cover `count`, per axis.
+vk::Extent3D groups_of(vk::Extent3D count, vk::Extent3D group);
+
+// Binds pipeline and descriptor set for the next dispatches.
+void record_bind(const vk::raii::CommandBuffer& commands, const Bindings& bindings, const vk::raii::Pipeline& pipeline);
+
+// Sets the push constants of the next dispatches.
+template <class Part>
+void record_push(const vk::raii::CommandBuffer& commands, const Bindings& bindings, const Part& part) {
+    commands.pushConstants<Part>(bindings.layout(), vk::ShaderStageFlagBits::eCompute, 0, part);
+}
+
 // Binds pipeline and descriptor set, then dispatches `groups` workgroups.
 void record_dispatch(const vk::raii::CommandBuffer& commands, const Bindings& bindings,
                      const vk::raii::Pipeline& pipeline, vk::Extent3D groups);

@@ -65,6 +65,14 @@ void record_order(const vk::raii::CommandBuffer& commands) {
     commands.pipelineBarrier2({.memoryBarrierCount = 1, .pMemoryBarriers = &all});
 }
 
+void record_for_host(const vk::raii::CommandBuffer& commands) {
+    const vk::MemoryBarrier2 to_host{.srcStageMask = vk::PipelineStageFlagBits2::eCopy,
+                                     .srcAccessMask = vk::AccessFlagBits2::eTransferWrite,
+                                     .dstStageMask = vk::PipelineStageFlagBits2::eHost,
+                                     .dstAccessMask = vk::AccessFlagBits2::eHostRead};
+    commands.pipelineBarrier2({.memoryBarrierCount = 1, .pMemoryBarriers = &to_host});
+}
+
 std::vector<Queue::Commands> Queue::create_commands(const Device& device, const vk::raii::CommandPool& pool) {
     vk::raii::CommandBuffers buffers(
         device.logical(),

@@ -79,6 +79,9 @@ Chain share_of(const Chain& chain, bool is_first, bool is_last);
 // Records a full barrier: commands recorded before it complete, and their writes are visible to commands after it.
 void record_order(const vk::raii::CommandBuffer& commands);
 
+// Makes copies recorded before visible to the host.
+void record_for_host(const vk::raii::CommandBuffer& commands);
+
 class Queue {
   public:
     explicit Queue(const Device& device);

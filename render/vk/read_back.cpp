@@ -60,11 +60,7 @@ PendingPixels ReadBack::begin(const DeviceImage& image, const Chain& chain) {
     const auto transfer = std::make_shared<PendingPixels::Transfer>(queue_, buffer_of(bytes), spare_);
     const auto copy = [&](const vk::raii::CommandBuffer& commands) {
         image.record_copy_to(commands, transfer->buffer->handle());
-        const vk::MemoryBarrier2 to_host{.srcStageMask = vk::PipelineStageFlagBits2::eCopy,
-                                         .srcAccessMask = vk::AccessFlagBits2::eTransferWrite,
-                                         .dstStageMask = vk::PipelineStageFlagBits2::eHost,
-                                         .dstAccessMask = vk::AccessFlagBits2::eHostRead};
-        commands.pipelineBarrier2({.memoryBarrierCount = 1, .pMemoryBarriers = &to_host});
+        record_for_host(commands);
     };
     transfer->bytes = bytes;
     transfer->value = queue_.submit(copy, chain);
