@@ -30,6 +30,34 @@ LiveController* source_of(Workspace& work) {
     return live != nullptr && !live->is_recorded() ? live : nullptr;
 }
 
+using Deed = std::function<void()>;
+using State = std::function<bool()>;
+
+const State always = [] { return true; };
+
+// Adds an action; for the arguments see Action.
+void add(Actions& actions, std::string id, std::string title, std::string group, std::vector<std::string> keys,
+         std::string words, Deed run, State is_possible = always, State is_on = {}, int menu_place = 0) {
+    actions.add({.id = std::move(id),
+                 .title = std::move(title),
+                 .group = std::move(group),
+                 .keys = std::move(keys),
+                 .words = std::move(words),
+                 .run = std::move(run),
+                 .is_possible = std::move(is_possible),
+                 .is_on = std::move(is_on),
+                 .menu_place = menu_place});
+}
+
+// Adds an action that sets `key` to one of its choices.
+void add_choice(Workspace& work, std::string id, std::string title, std::string group, std::vector<std::string> keys,
+                std::string words, const std::string& key, const std::string& value) {
+    add(
+        work.actions(), std::move(id), std::move(title), std::move(group), std::move(keys), std::move(words),
+        [&work, key, value] { work.change(key, value); }, always,
+        [&work, key, value] { return std::get<std::string>(work.settings().field(key)->get()) == value; });
+}
+
 // Adds an action that switches a setting on and off: `key`, else the one with the id of the action. People find it by
 // the words of the setting.
 void add_switch(Workspace& work, std::string id, std::string title, std::string group, std::vector<std::string> keys,
@@ -37,13 +65,8 @@ void add_switch(Workspace& work, std::string id, std::string title, std::string 
     if (key.empty()) key = id;
     const auto is_on = [&work, key] { return std::get<bool>(work.settings().field(key)->get()); };
     const auto change = [&work, key, is_on] { work.change(key, !is_on()); };
-    work.actions().add({.id = std::move(id),
-                        .title = std::move(title),
-                        .group = std::move(group),
-                        .keys = std::move(keys),
-                        .words = std::string(work.settings().field(key)->words),
-                        .run = change,
-                        .is_on = is_on});
+    add(work.actions(), std::move(id), std::move(title), std::move(group), std::move(keys),
+        std::string(work.settings().field(key)->words), change, always, is_on);
 }
 
 // Returns true while a live source is recorded.
@@ -67,112 +90,55 @@ void add_source_actions(Workspace& work) {
     Actions& actions = work.actions();
     const auto has_source = [&work] { return source_of(work) != nullptr; };
     const auto records = [&work] { return has_live_recording(work); };
-    actions.add({.id = "source.simulator",
-                 .title = "Open the live simulator",
-                 .group = "Source",
-                 .keys = {"Ctrl+L"},
-                 .words = "demo example test phantom",
-                 .run = [&work] {
-                     SourceRequest wanted;
-                     wanted.name = "sim";
-                     work.open_source(wanted);
-                 }});
-    actions.add({.id = "source.start_stop",
-                 .title = "Start/stop source",
-                 .group = "Source",
-                 .keys = {"Ctrl+Space"},
-                 .words = "run acquire live go halt pause",
-                 .run = [&work] { start_or_stop(work); },
-                 .is_possible = [has_source, records] { return has_source() && !records(); },
-                 .is_on = [&work] { return source_of(work) != nullptr && source_of(work)->is_running(); }});
-    actions.add({.id = "source.record",
-                 .title = "Record (start/stop)",
-                 .group = "Source",
-                 .keys = {"Ctrl+R"},
-                 .words = "capture save acquire grab rec",
-                 .run = [&work, records] { records() ? work.recordings().stop() : work.recordings().start(); },
-                 .is_possible = has_source,
-                 .is_on = records});
-    actions.add({.id = "source.show_loss",
-                 .title = "Show next loss",
-                 .group = "Source",
-                 .keys = {},
-                 .words = "lost missing blocks where dropped",
-                 .run = [&work] { work.losses().show_next(work.viewer()); },
-                 .is_possible = [&work] { return work.losses().has_any(); }});
-    actions.add({.id = "source.acknowledge_losses",
-                 .title = "Acknowledge losses",
-                 .group = "Source",
-                 .keys = {},
-                 .words = "lost missing blocks dismiss confirm",
-                 .run = [&work] { work.losses().acknowledge(); },
-                 .is_possible = [&work] { return work.losses().unseen() > 0; }});
+    add(actions, "source.simulator", "Open the live simulator", "Source", {"Ctrl+L"}, "demo example test phantom",
+        [&work] {
+            SourceRequest wanted;
+            wanted.name = "sim";
+            work.open_source(wanted);
+        });
+    add(
+        actions, "source.start_stop", "Start/stop source", "Source", {"Ctrl+Space"}, "run acquire live go halt pause",
+        [&work] { start_or_stop(work); }, [has_source, records] { return has_source() && !records(); },
+        [&work] { return source_of(work) != nullptr && source_of(work)->is_running(); });
+    add(
+        actions, "source.record", "Record (start/stop)", "Source", {"Ctrl+R"}, "capture save acquire grab rec",
+        [&work, records] { records() ? work.recordings().stop() : work.recordings().start(); }, has_source, records);
+    add(
+        actions, "source.show_loss", "Show next loss", "Source", {}, "lost missing blocks where dropped",
+        [&work] { work.losses().show_next(work.viewer()); }, [&work] { return work.losses().has_any(); });
+    add(
+        actions, "source.acknowledge_losses", "Acknowledge losses", "Source", {}, "lost missing blocks dismiss confirm",
+        [&work] { work.losses().acknowledge(); }, [&work] { return work.losses().unseen() > 0; });
 }
 
 void add_file_actions(Workspace& work) {
     Actions& actions = work.actions();
     const auto is_open = [&work] { return work.viewer().is_open(); };
-    actions.add({.id = "file.new",
-                 .title = "New",
-                 .group = "File",
-                 .keys = {"Ctrl+N"},
-                 .words = "session empty start page defaults",
-                 .run = [&work] { work.begin_new(); }});
-    actions.add({.id = "file.open_last",
-                 .title = "Reopen last file",
-                 .group = "File",
-                 .keys = {"Ctrl+Shift+T"},
-                 .words = "recent reopen",
-                 .run = [&work] { work.open(work.recent().front()); },
-                 .is_possible = [&work] { return !work.recent().empty(); },
-                 .menu_place = 2});
-    actions.add({.id = "file.close",
-                 .title = "Close",
-                 .group = "File",
-                 .keys = {"Ctrl+W"},
-                 .run = [&work] { work.close(); },
-                 .is_possible = is_open,
-                 .menu_place = 40});
-    actions.add({.id = "file.screenshot",
-                 .title = "Save screenshot",
-                 .group = "File",
-                 .keys = {"F12"},
-                 .words = "screenshot image snapshot photo png",
-                 .run = [&work] { work.exporting().save_picture(work.new_name(UserFolder::pictures, "", ".png")); },
-                 .is_possible = is_open,
-                 .menu_place = 20});
-    actions.add({.id = "file.cancel",
-                 .title = "Cancel job",
-                 .group = "File",
-                 .keys = {"Ctrl+."},
-                 .run = [&work] { work.jobs().cancel_all(); },
-                 .is_possible = [&work] { return !work.jobs().is_idle(); },
-                 .menu_place = 31});
-    actions.add({.id = "session.save",
-                 .title = "Save session",
-                 .group = "File",
-                 .keys = {"Ctrl+S"},
-                 .run = [&work] { save_session(work); },
-                 .menu_place = 10});
-    actions.add({.id = "session.restore_last",
-                 .title = "Restore last session",
-                 .group = "File",
-                 .keys = {},
-                 .run = [&work] { work.restore_last_session(); },
-                 .is_possible = [&work] { return work.has_last_session(); },
-                 .menu_place = 30});
-    actions.add({.id = "edit.undo",
-                 .title = "Undo",
-                 .group = "Edit",
-                 .keys = {"Ctrl+Z"},
-                 .run = [&work] { work.undo(); },
-                 .is_possible = [&work] { return work.history().can_undo(); }});
-    actions.add({.id = "edit.redo",
-                 .title = "Redo",
-                 .group = "Edit",
-                 .keys = {"Ctrl+Shift+Z", "Ctrl+Y"},
-                 .run = [&work] { work.redo(); },
-                 .is_possible = [&work] { return work.history().can_redo(); }});
+    add(actions, "file.new", "New", "File", {"Ctrl+N"}, "session empty start page defaults",
+        [&work] { work.begin_new(); });
+    add(
+        actions, "file.open_last", "Reopen last file", "File", {"Ctrl+Shift+T"}, "recent reopen",
+        [&work] { work.open(work.recent().front()); }, [&work] { return !work.recent().empty(); }, {}, 2);
+    add(
+        actions, "file.close", "Close", "File", {"Ctrl+W"}, "", [&work] { work.close(); }, is_open, {}, 40);
+    add(
+        actions, "file.screenshot", "Save screenshot", "File", {"F12"}, "screenshot image snapshot photo png",
+        [&work] { work.exporting().save_picture(work.new_name(UserFolder::pictures, "", ".png")); }, is_open, {}, 20);
+    add(
+        actions, "file.cancel", "Cancel job", "File", {"Ctrl+."}, "", [&work] { work.jobs().cancel_all(); },
+        [&work] { return !work.jobs().is_idle(); }, {}, 31);
+    add(
+        actions, "session.save", "Save session", "File", {"Ctrl+S"}, "", [&work] { save_session(work); }, always, {},
+        10);
+    add(
+        actions, "session.restore_last", "Restore last session", "File", {}, "",
+        [&work] { work.restore_last_session(); }, [&work] { return work.has_last_session(); }, {}, 30);
+    add(
+        actions, "edit.undo", "Undo", "Edit", {"Ctrl+Z"}, "", [&work] { work.undo(); },
+        [&work] { return work.history().can_undo(); });
+    add(
+        actions, "edit.redo", "Redo", "Edit", {"Ctrl+Shift+Z", "Ctrl+Y"}, "", [&work] { work.redo(); },
+        [&work] { return work.history().can_redo(); });
 }
 
 // ---- Actions for the view: mode, light, camera, transfer function and annotations.
@@ -189,14 +155,7 @@ void add_choices(Workspace& work, const std::string& name, const std::string& ti
     const BoundField& field = *work.settings().field(key);
     for (const std::string_view choice : field.choices) {
         const std::string value(choice);
-        work.actions().add(
-            {.id = key + "." + value,
-             .title = title + ": " + value,
-             .group = "View",
-             .keys = {},
-             .run = [&work, key, value] { work.change(key, value); },
-             .is_on = [&work, key,
-                       value] { return std::get<std::string>(work.settings().field(key)->get()) == value; }});
+        add_choice(work, key + "." + value, title + ": " + value, "View", {}, "", key, value);
     }
     const auto step = [&work, key](std::size_t steps) {
         const BoundField& bound = *work.settings().field(key);
@@ -204,10 +163,10 @@ void add_choices(Workspace& work, const std::string& name, const std::string& ti
         const std::size_t index = static_cast<std::size_t>(at - bound.choices.begin()) + steps;
         work.change(key, std::string(bound.choices[index % bound.choices.size()]));
     };
-    work.actions().add({key + "_next", title + ": next", "View", {next_key}, "", [step] { step(1); }});
+    add(work.actions(), key + "_next", title + ": next", "View", {next_key}, "", [step] { step(1); });
     const std::size_t last = field.choices.size() - 1;
-    work.actions().add(
-        {key + "_previous", title + ": previous", "View", {previous_key}, "", [step, last] { step(last); }});
+    add(work.actions(), key + "_previous", title + ": previous", "View", {previous_key}, "",
+        [step, last] { step(last); });
 }
 
 void add_directions(Workspace& work) {
@@ -215,12 +174,8 @@ void add_directions(Workspace& work) {
     const BoundField& looks = *work.settings().field("view.look");
     for (const std::string_view choice : std::span(looks.choices).subspan(1)) {  // without "free"
         const std::string look(choice);
-        work.actions().add({"camera." + look,
-                            "View from: " + look,
-                            "Camera",
-                            {std::to_string(digit++)},
-                            "",
-                            [&work, key = looks.key(), look] { work.change(key, look); }});
+        add(work.actions(), "camera." + look, "View from: " + look, "Camera", {std::to_string(digit++)}, "",
+            [&work, key = looks.key(), look] { work.change(key, look); });
     }
 }
 
@@ -257,25 +212,21 @@ void reset_view(Workspace& work) {
 
 void add_camera_actions(Workspace& work) {
     Actions& actions = work.actions();
-    actions.add(
-        {"camera.show_all", "Fit volume", "Camera", {"F", "R"}, "fit reset home zoom", [&work] { show_all(work); }});
-    actions.add({"camera.closer", "Zoom in", "Camera", {"+", "="}, "zoom in larger", [&work] { zoom(work, 1.25); }});
-    actions.add({"camera.farther", "Zoom out", "Camera", {"-"}, "zoom out smaller", [&work] { zoom(work, 0.8); }});
-    actions.add({"camera.turn_left", "Rotate left", "Camera", {"Alt+Left"}, "", [&work] { turn(work, -15, 0); }});
-    actions.add({"camera.turn_right", "Rotate right", "Camera", {"Alt+Right"}, "", [&work] { turn(work, 15, 0); }});
-    actions.add({"camera.turn_up", "Rotate up", "Camera", {"Alt+Up"}, "", [&work] { turn(work, 0, 15); }});
-    actions.add({"camera.turn_down", "Rotate down", "Camera", {"Alt+Down"}, "", [&work] { turn(work, 0, -15); }});
-    actions.add({.id = "camera.orthographic",
-                 .title = "Orthographic projection",
-                 .group = "Camera",
-                 .keys = {"P"},
-                 .words = "parallel projection",
-                 .run =
-                     [&work] {
-                         const bool is_flat = work.view().projection == Projection::orthographic;
-                         work.change("view.projection", std::string(is_flat ? "perspective" : "orthographic"));
-                     },
-                 .is_on = [&work] { return work.view().projection == Projection::orthographic; }});
+    add(actions, "camera.show_all", "Fit volume", "Camera", {"F", "R"}, "fit reset home zoom",
+        [&work] { show_all(work); });
+    add(actions, "camera.closer", "Zoom in", "Camera", {"+", "="}, "zoom in larger", [&work] { zoom(work, 1.25); });
+    add(actions, "camera.farther", "Zoom out", "Camera", {"-"}, "zoom out smaller", [&work] { zoom(work, 0.8); });
+    add(actions, "camera.turn_left", "Rotate left", "Camera", {"Alt+Left"}, "", [&work] { turn(work, -15, 0); });
+    add(actions, "camera.turn_right", "Rotate right", "Camera", {"Alt+Right"}, "", [&work] { turn(work, 15, 0); });
+    add(actions, "camera.turn_up", "Rotate up", "Camera", {"Alt+Up"}, "", [&work] { turn(work, 0, 15); });
+    add(actions, "camera.turn_down", "Rotate down", "Camera", {"Alt+Down"}, "", [&work] { turn(work, 0, -15); });
+    add(
+        actions, "camera.orthographic", "Orthographic projection", "Camera", {"P"}, "parallel projection",
+        [&work] {
+            const bool is_flat = work.view().projection == Projection::orthographic;
+            work.change("view.projection", std::string(is_flat ? "perspective" : "orthographic"));
+        },
+        always, [&work] { return work.view().projection == Projection::orthographic; });
     add_directions(work);
 }
 
@@ -290,21 +241,17 @@ void add_view_actions(Workspace& work) {
     add_view_switch(work, "colour_bar", "Colour bar", {"C"});
     add_view_switch(work, "depth_ruler", "Depth ruler", {"D"});
     add_view_switch(work, "time_stamp", "Time stamp", {});
-    actions.add({"view.choose_range",
-                 "Auto window/level",
-                 "View",
-                 {"Shift+R"},
-                 "brightness contrast window level automatic auto scale",
-                 [&work] {
-                     work.change_together("view.low", {{"view.low", lowest_value}, {"view.high", highest_value}});
-                 }});
-    actions.add({"view.no_clipping", "Clear clipping", "View", {}, "crop cut whole", [&work] {
-                     const View whole;
-                     work.change_together("view.clip", {{"view.clip_low", whole.clip_low},
-                                                        {"view.clip_high", whole.clip_high},
-                                                        {"view.clip_planes", whole.clip_planes}});
-                 }});
-    actions.add({"view.reset", "Reset view", "View", {"Ctrl+Shift+R"}, "default", [&work] { reset_view(work); }});
+    add(actions, "view.choose_range", "Auto window/level", "View", {"Shift+R"},
+        "brightness contrast window level automatic auto scale", [&work] {
+            work.change_together("view.low", {{"view.low", lowest_value}, {"view.high", highest_value}});
+        });
+    add(actions, "view.no_clipping", "Clear clipping", "View", {}, "crop cut whole", [&work] {
+        const View whole;
+        work.change_together("view.clip", {{"view.clip_low", whole.clip_low},
+                                           {"view.clip_high", whole.clip_high},
+                                           {"view.clip_planes", whole.clip_planes}});
+    });
+    add(actions, "view.reset", "Reset view", "View", {"Ctrl+Shift+R"}, "default", [&work] { reset_view(work); });
     add_camera_actions(work);
 }
 
@@ -323,13 +270,13 @@ struct KeyEffect {
     std::function<void(Timeline&)> series;
     std::function<void(RecentTimeline&)> kept = {};  // empty: no effect there
 };
-struct State {
+struct TimeState {
     std::function<bool(const Timeline&)> series;
     std::function<bool(const RecentTimeline&)> kept = {};
 };
 
 void add(Workspace& work, std::string id, std::string title, std::vector<std::string> keys, std::string words,
-         const KeyEffect& deed, const State& is_on = {}) {
+         const KeyEffect& deed, const TimeState& is_on = {}) {
     const auto kept = [&work, has_meaning = static_cast<bool>(deed.kept)] {
         return has_meaning ? recent_of(work) : nullptr;
     };
@@ -364,17 +311,14 @@ void add_step(Workspace& work, std::string id, std::string title, std::vector<st
 void add_slice_step(Workspace& work, const std::string& name, const std::string& title, std::size_t axis, int steps,
                     const std::string& key) {
     const auto grid = [&work] { return work.viewer().is_open() ? work.viewer().view_source()->grid() : std::nullopt; };
-    work.actions().add({.id = "slice." + name,
-                        .title = title,
-                        .group = "Slices",
-                        .keys = {key},
-                        .run =
-                            [&work, grid, axis, steps] {
-                                std::array<double, 3> cross = work.cross_um();
-                                cross[axis] += steps * voxel_edges(*grid())[axis];
-                                work.set_cross_um(cross);
-                            },
-                        .is_possible = [grid] { return grid().has_value(); }});
+    add(
+        work.actions(), "slice." + name, title, "Slices", {key}, "",
+        [&work, grid, axis, steps] {
+            std::array<double, 3> cross = work.cross_um();
+            cross[axis] += steps * voxel_edges(*grid())[axis];
+            work.set_cross_um(cross);
+        },
+        [grid] { return grid().has_value(); });
 }
 
 void add_slice_actions(Workspace& work) {
@@ -386,15 +330,12 @@ void add_slice_actions(Workspace& work) {
     add_slice_step(work, "shallower", "Previous en-face slice", 0, -1, "PageUp");
     add_slice_step(work, "next_a_scan", "Next A-scan", 1, 1, "Ctrl+Right");
     add_slice_step(work, "previous_a_scan", "Previous A-scan", 1, -1, "Ctrl+Left");
-    work.actions().add({.id = "slice.centre",
-                        .title = "Centre cross-hair",
-                        .group = "Slices",
-                        .keys = {"Shift+X"},
-                        .run =
-                            [&work] {
-                                work.set_cross_um({0, 0, 0});
-                            },
-                        .is_possible = [&work] { return work.viewer().is_open(); }});
+    add(
+        work.actions(), "slice.centre", "Centre cross-hair", "Slices", {"Shift+X"}, "",
+        [&work] {
+            work.set_cross_um({0, 0, 0});
+        },
+        [&work] { return work.viewer().is_open(); });
 }
 
 void add_time_actions(Workspace& work) {
@@ -426,43 +367,14 @@ void add_time_actions(Workspace& work) {
         {[](Timeline& time) { time.set_ends(time.first(), time.step()); }});
     add(work, "timeline.all", "Play whole range", {"Shift+I"}, "",
         {[](Timeline& time) { time.set_ends(0, time.steps() - 1); }});
-    work.actions().add(
-        {.id = "source.save_kept",
-         .title = "Save kept volumes",
-         .group = "Source",
-         .keys = {"Ctrl+Shift+K"},
-         .run = [&work] { work.exporting().save_kept(work.new_name(UserFolder::videos, "last-", ".nrrd")); },
-         .is_possible = [&work] { return recent_of(work) != nullptr && !recent_of(work)->volumes().empty(); }});
+    add(
+        work.actions(), "source.save_kept", "Save kept volumes", "Source", {"Ctrl+Shift+K"}, "",
+        [&work] { work.exporting().save_kept(work.new_name(UserFolder::videos, "last-", ".nrrd")); },
+        [&work] { return recent_of(work) != nullptr && !recent_of(work)->volumes().empty(); });
     add_slice_actions(work);
 }
 
 // ---- Actions for panes and panels.
-
-constexpr const char* layout = "window.layout";
-
-void add_layout(Workspace& work, const std::string& value, const std::string& title, const std::string& key,
-                const std::string& words) {
-    work.actions().add(
-        {.id = "layout." + value,
-         .title = title,
-         .group = "Panes",
-         .keys = {key},
-         .words = words,
-         .run = [&work, value] { work.change(layout, value); },
-         .is_on = [&work, value] { return std::get<std::string>(work.settings().field(layout)->get()) == value; }});
-}
-
-void add_theme(Workspace& work, const std::string& value) {
-    const std::string key = "window.theme";
-    work.actions().add(
-        {.id = key + "." + value,
-         .title = "Theme: " + value,
-         .group = "View",
-         .keys = {},
-         .words = "colours appearance bright night mode",
-         .run = [&work, key, value] { work.change(key, value); },
-         .is_on = [&work, key, value] { return std::get<std::string>(work.settings().field(key)->get()) == value; }});
-}
 
 // Changes the scale. The automatic value 0 counts as 1.
 void scale(Workspace& work, double factor) {
@@ -478,78 +390,67 @@ void show_panels(Workspace& work) {
 
 void add_layout_actions(Workspace& work) {
     Actions& actions = work.actions();
-    for (const char* theme : {"dark", "light"}) add_theme(work, theme);
-    add_layout(work, "volume", "Volume only", "Ctrl+1", "3d");
-    add_layout(work, "volume-and-sections", "Volume and sections", "Ctrl+2", "slices orthogonal mpr");
-    add_layout(work, "sections", "Sections only", "Ctrl+3", "slices orthogonal planes mpr");
-    add_layout(work, "alignment", "Alignment: spectra and A-scans", "Ctrl+4", "mirror fringe adjust spectrum align");
+    for (const std::string theme : {"dark", "light"})
+        add_choice(work, "window.theme." + theme, "Theme: " + theme, "View", {}, "colours appearance bright night mode",
+                   "window.theme", theme);
+    const auto add_layout = [&work](const std::string& value, const char* title, const char* key, const char* words) {
+        add_choice(work, "layout." + value, title, "Panes", {key}, words, "window.layout", value);
+    };
+    add_layout("volume", "Volume only", "Ctrl+1", "3d");
+    add_layout("volume-and-sections", "Volume and sections", "Ctrl+2", "slices orthogonal mpr");
+    add_layout("sections", "Sections only", "Ctrl+3", "slices orthogonal planes mpr");
+    add_layout("alignment", "Alignment: spectra and A-scans", "Ctrl+4", "mirror fringe adjust spectrum align");
     add_switch(work, "panes.cross_hair", "Cross-hair", "Panes", {"X"}, "window.cross_hair");
     add_switch(work, "panes.light_handles", "Light handles", "Panes", {"Shift+H"}, "window.light_handles");
     add_switch(work, "window.time_line", "Time line of key frames", "Window", {"F8"});
     add_switch(work, "window.left_panels", "Left panels", "Window", {"F9"});
     add_switch(work, "window.right_panels", "Right panels", "Window", {"F10"});
-    actions.add({"window.panels", "All panels", "Window", {"F7"}, "", [&work] { show_panels(work); }});
-    actions.add({"window.larger", "Increase UI scale", "Window", {"Ctrl++", "Ctrl+="}, "font size zoom", [&work] {
-                     scale(work, 1.1);
-                 }});
-    actions.add({"window.smaller", "Decrease UI scale", "Window", {"Ctrl+-"}, "font size zoom", [&work] {
-                     scale(work, 1 / 1.1);
-                 }});
-    actions.add({"window.true_scale", "Reset UI scale", "Window", {"Ctrl+0"}, "", [&work] {
-                     work.change("window.scale", 0.0);
-                 }});
+    add(actions, "window.panels", "All panels", "Window", {"F7"}, "", [&work] { show_panels(work); });
+    add(actions, "window.larger", "Increase UI scale", "Window", {"Ctrl++", "Ctrl+="}, "font size zoom",
+        [&work] { scale(work, 1.1); });
+    add(actions, "window.smaller", "Decrease UI scale", "Window", {"Ctrl+-"}, "font size zoom",
+        [&work] { scale(work, 1 / 1.1); });
+    add(actions, "window.true_scale", "Reset UI scale", "Window", {"Ctrl+0"}, "",
+        [&work] { work.change("window.scale", 0.0); });
     add_switch(work, "window.mouse_slicer", "Mouse as in 3D Slicer (off: ParaView)", "Window", {"Ctrl+M"});
-    actions.add({"notices.dismiss", "Dismiss all notices", "Window", {"Ctrl+D"}, "", [&work] {
-                     for (const Notice& notice : work.notices().all()) work.notices().dismiss(notice.number);
-                 }});
+    add(actions, "notices.dismiss", "Dismiss all notices", "Window", {"Ctrl+D"}, "", [&work] {
+        for (const Notice& notice : work.notices().all()) work.notices().dismiss(notice.number);
+    });
 }
 
 // ---- Actions for the calibration of the open instrument, such as "calibrate.take_dark".
 
-// Action that records a spectrum. Running it again while lines are recorded stops the recording.
-Action taking(Workspace& work, const char* id, std::string title, std::string words, Spectrum which) {
+// Adds an action that records a spectrum. Running it again while lines are recorded stops the recording.
+void add_taking(Workspace& work, const char* id, std::string title, std::string words, Spectrum which) {
     Calibrating& calibrating = work.calibrating();
-    return {id,
-            std::move(title),
-            "Calibration",
-            {},
-            std::move(words),
-            [&calibrating, which] {
-                if (calibrating.taking() == which) return calibrating.stop_taking();
-                calibrating.take(which);
-            },
-            [&work, &calibrating] { return calibrating.can_take(work); },
-            [&calibrating, which] { return calibrating.taking() == which; }};
+    const auto is_on = [&calibrating, which] { return calibrating.taking() == which; };
+    add(
+        work.actions(), id, std::move(title), "Calibration", {}, std::move(words),
+        [&calibrating, which, is_on] { is_on() ? calibrating.stop_taking() : calibrating.take(which); },
+        [&work, &calibrating] { return calibrating.can_take(work); }, is_on);
 }
 
 void add_calibration_actions(Workspace& work) {
     Calibrating& calibrating = work.calibrating();
     Actions& actions = work.actions();
-    actions.add(taking(work, "calibrate.take_dark", "Acquire dark (no light)", "", Spectrum::dark));
-    actions.add(
-        taking(work, "calibrate.take_background", "Acquire background (no sample)", "reference", Spectrum::background));
-    actions.add(taking(work, "calibrate.mirror_1", "Acquire mirror 1", "", Spectrum::mirror_1));
-    actions.add(taking(work, "calibrate.mirror_2", "Acquire mirror 2", "", Spectrum::mirror_2));
-    actions.add({"calibrate.apply",
-                 "Apply mirror calibration",
-                 "Calibration",
-                 {},
-                 "",
-                 [&work, &calibrating] {
-                     try {
-                         calibrating.apply(work);
-                     } catch (const Error& error) {
-                         work.notices().report_problem("calibration", error);
-                     }
-                 },
-                 [&work, &calibrating] { return calibrating.can_compute(work); }});
-    actions.add({"calibrate.dispersion",
-                 "Find dispersion of current B-scan",
-                 "Calibration",
-                 {},
-                 "sharpen autofocus",
-                 [&work, &calibrating] { calibrating.search_dispersion(work); },
-                 [&work, &calibrating] { return calibrating.can_search(work); }});
+    add_taking(work, "calibrate.take_dark", "Acquire dark (no light)", "", Spectrum::dark);
+    add_taking(work, "calibrate.take_background", "Acquire background (no sample)", "reference", Spectrum::background);
+    add_taking(work, "calibrate.mirror_1", "Acquire mirror 1", "", Spectrum::mirror_1);
+    add_taking(work, "calibrate.mirror_2", "Acquire mirror 2", "", Spectrum::mirror_2);
+    add(
+        actions, "calibrate.apply", "Apply mirror calibration", "Calibration", {}, "",
+        [&work, &calibrating] {
+            try {
+                calibrating.apply(work);
+            } catch (const Error& error) {
+                work.notices().report_problem("calibration", error);
+            }
+        },
+        [&work, &calibrating] { return calibrating.can_compute(work); });
+    add(
+        actions, "calibrate.dispersion", "Find dispersion of current B-scan", "Calibration", {}, "sharpen autofocus",
+        [&work, &calibrating] { calibrating.search_dispersion(work); },
+        [&work, &calibrating] { return calibrating.can_search(work); });
 }
 
 // ---- Actions for filtered and stabilised volumes and for surfaces between layers.
@@ -558,28 +459,16 @@ void add_tissue_actions(Workspace& work) {
     add_switch(work, "filter.show", "Show filtered volume", "Tissue", {}, "filter.shown");
     add_switch(work, "registration.show", "Show stabilised volume", "Tissue", {}, "registration.shown");
     Actions& actions = work.actions();
-    actions.add({"registration.find",
-                 "Measure B-scan motion",
-                 "Tissue",
-                 {},
-                 "register align saccade shift stabilise",
-                 [&work] { work.filtering().measure(work); },
-                 [&work] { return work.filtering().can_measure(work); }});
-    actions.add({"layers.search",
-                 "Find layers",
-                 "Tissue",
-                 {},
-                 "segment segmentation boundaries surfaces thickness",
-                 [&work] { work.layering().find(work); },
-                 [&work] { return work.layering().can_find(work); }});
-    actions.add({"layers.by_hand",
-                 "Edit surfaces by hand",
-                 "Tissue",
-                 {},
-                 "",
-                 [&work] { work.layering().edits = !work.layering().edits; },
-                 [&work] { return work.layering().surfaces() != nullptr; },
-                 [&work] { return work.layering().edits; }});
+    add(
+        actions, "registration.find", "Measure B-scan motion", "Tissue", {}, "register align saccade shift stabilise",
+        [&work] { work.filtering().measure(work); }, [&work] { return work.filtering().can_measure(work); });
+    add(
+        actions, "layers.search", "Find layers", "Tissue", {}, "segment segmentation boundaries surfaces thickness",
+        [&work] { work.layering().find(work); }, [&work] { return work.layering().can_find(work); });
+    add(
+        actions, "layers.by_hand", "Edit surfaces by hand", "Tissue", {}, "",
+        [&work] { work.layering().edits = !work.layering().edits; },
+        [&work] { return work.layering().surfaces() != nullptr; }, [&work] { return work.layering().edits; });
 }
 
 }  // namespace
