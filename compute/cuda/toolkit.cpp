@@ -39,13 +39,13 @@ ToolkitLibrary::ToolkitLibrary(std::string file, std::string package) : file_(st
                 fmt::format("install {}, or set CUDA_HOME to the folder of a CUDA 13 toolkit", package));
 }
 
-void* ToolkitLibrary::address(const char* name) const {
+ToolkitLibrary::Address ToolkitLibrary::operator[](const char* name) const {
     void* found = dlsym(library_, name);
     if (found == nullptr) {
         throw Error(ErrorCode::device, fmt::format("{} has no function {}", file_, name), "cuda",
                     "install the CUDA toolkit that Echolux was built with");
     }
-    return found;
+    return {found};
 }
 
 void throw_toolkit_error(const char* library, const char* doing, bool out_of_memory, int status) {
@@ -58,30 +58,17 @@ namespace {
 
 // The functions of cuFFT used here.
 struct Cufft {
-    decltype(&cufftCreate) create;
-    decltype(&cufftDestroy) destroy;
-    decltype(&cufftSetAutoAllocation) set_auto_allocation;
-    decltype(&cufftMakePlanMany64) make_plan;
-    decltype(&cufftSetWorkArea) set_work_area;
-    decltype(&cufftSetStream) set_stream;
-    decltype(&cufftExecC2C) complex_to_complex;
-    decltype(&cufftExecZ2Z) double_to_double;
-    decltype(&cufftExecR2C) real_to_complex;
-    decltype(&cufftExecC2R) complex_to_real;
-
-    Cufft() {
-        const ToolkitLibrary library("libcufft.so.12", "libcufft-13-0");
-        library.find(create, "cufftCreate");
-        library.find(destroy, "cufftDestroy");
-        library.find(set_auto_allocation, "cufftSetAutoAllocation");
-        library.find(make_plan, "cufftMakePlanMany64");
-        library.find(set_work_area, "cufftSetWorkArea");
-        library.find(set_stream, "cufftSetStream");
-        library.find(complex_to_complex, "cufftExecC2C");
-        library.find(double_to_double, "cufftExecZ2Z");
-        library.find(real_to_complex, "cufftExecR2C");
-        library.find(complex_to_real, "cufftExecC2R");
-    }
+    const ToolkitLibrary library{"libcufft.so.12", "libcufft-13-0"};
+    const decltype(&cufftCreate) create = library["cufftCreate"];
+    const decltype(&cufftDestroy) destroy = library["cufftDestroy"];
+    const decltype(&cufftSetAutoAllocation) set_auto_allocation = library["cufftSetAutoAllocation"];
+    const decltype(&cufftMakePlanMany64) make_plan = library["cufftMakePlanMany64"];
+    const decltype(&cufftSetWorkArea) set_work_area = library["cufftSetWorkArea"];
+    const decltype(&cufftSetStream) set_stream = library["cufftSetStream"];
+    const decltype(&cufftExecC2C) complex_to_complex = library["cufftExecC2C"];
+    const decltype(&cufftExecZ2Z) double_to_double = library["cufftExecZ2Z"];
+    const decltype(&cufftExecR2C) real_to_complex = library["cufftExecR2C"];
+    const decltype(&cufftExecC2R) complex_to_real = library["cufftExecC2R"];
 };
 
 const Cufft& cufft() {
@@ -204,34 +191,20 @@ namespace {
 
 // The functions of cuBLASLt used here.
 struct CublasLt {
-    decltype(&cublasLtCreate) create;
-    decltype(&cublasLtDestroy) destroy;
-    decltype(&cublasLtMatmulDescCreate) create_product;
-    decltype(&cublasLtMatmulDescDestroy) destroy_product;
-    decltype(&cublasLtMatmulDescSetAttribute) set_product;
-    decltype(&cublasLtMatrixLayoutCreate) create_layout;
-    decltype(&cublasLtMatrixLayoutDestroy) destroy_layout;
-    decltype(&cublasLtMatmulPreferenceCreate) create_preference;
-    decltype(&cublasLtMatmulPreferenceDestroy) destroy_preference;
-    decltype(&cublasLtMatmulPreferenceSetAttribute) set_preference;
-    decltype(&cublasLtMatmulAlgoGetHeuristic) algorithms;
-    decltype(&cublasLtMatmul) multiply;
-
-    CublasLt() {
-        const ToolkitLibrary library("libcublasLt.so.13", "libcublas-13-0");
-        library.find(create, "cublasLtCreate");
-        library.find(destroy, "cublasLtDestroy");
-        library.find(create_product, "cublasLtMatmulDescCreate");
-        library.find(destroy_product, "cublasLtMatmulDescDestroy");
-        library.find(set_product, "cublasLtMatmulDescSetAttribute");
-        library.find(create_layout, "cublasLtMatrixLayoutCreate");
-        library.find(destroy_layout, "cublasLtMatrixLayoutDestroy");
-        library.find(create_preference, "cublasLtMatmulPreferenceCreate");
-        library.find(destroy_preference, "cublasLtMatmulPreferenceDestroy");
-        library.find(set_preference, "cublasLtMatmulPreferenceSetAttribute");
-        library.find(algorithms, "cublasLtMatmulAlgoGetHeuristic");
-        library.find(multiply, "cublasLtMatmul");
-    }
+    const ToolkitLibrary library{"libcublasLt.so.13", "libcublas-13-0"};
+    const decltype(&cublasLtCreate) create = library["cublasLtCreate"];
+    const decltype(&cublasLtDestroy) destroy = library["cublasLtDestroy"];
+    const decltype(&cublasLtMatmulDescCreate) create_product = library["cublasLtMatmulDescCreate"];
+    const decltype(&cublasLtMatmulDescDestroy) destroy_product = library["cublasLtMatmulDescDestroy"];
+    const decltype(&cublasLtMatmulDescSetAttribute) set_product = library["cublasLtMatmulDescSetAttribute"];
+    const decltype(&cublasLtMatrixLayoutCreate) create_layout = library["cublasLtMatrixLayoutCreate"];
+    const decltype(&cublasLtMatrixLayoutDestroy) destroy_layout = library["cublasLtMatrixLayoutDestroy"];
+    const decltype(&cublasLtMatmulPreferenceCreate) create_preference = library["cublasLtMatmulPreferenceCreate"];
+    const decltype(&cublasLtMatmulPreferenceDestroy) destroy_preference = library["cublasLtMatmulPreferenceDestroy"];
+    const decltype(&cublasLtMatmulPreferenceSetAttribute) set_preference =
+        library["cublasLtMatmulPreferenceSetAttribute"];
+    const decltype(&cublasLtMatmulAlgoGetHeuristic) algorithms = library["cublasLtMatmulAlgoGetHeuristic"];
+    const decltype(&cublasLtMatmul) multiply = library["cublasLtMatmul"];
 };
 
 const CublasLt& lt() {

@@ -25,16 +25,21 @@ class ToolkitLibrary {
     // folders. Throws Error{device} naming the Debian-style package.
     ToolkitLibrary(std::string file, std::string package);
 
+    // A looked-up function, as a pointer of any type.
+    struct Address {
+        void* function;
+
+        template <class Function>
+        operator Function*() const {
+            return reinterpret_cast<Function*>(function);
+        }
+    };
+
     // Looks up a function. Libraries stay open until the program ends, because their registrations with the driver
     // outlive any owner. Throws Error{device} if the library has no such function.
-    template <class Function>
-    void find(Function*& function, const char* name) const {
-        function = reinterpret_cast<Function*>(address(name));
-    }
+    Address operator[](const char* name) const;
 
   private:
-    void* address(const char* name) const;
-
     std::string file_;
     void* library_ = nullptr;
 };

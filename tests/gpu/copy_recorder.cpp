@@ -15,22 +15,13 @@ namespace echolux {
 namespace {
 
 struct Cupti {
-    Cupti() {
-        const cuda::ToolkitLibrary library("libcupti.so.13", "cuda-cupti-13-0");
-        library.find(enable, "cuptiActivityEnable");
-        library.find(disable, "cuptiActivityDisable");
-        library.find(flush_all, "cuptiActivityFlushAll");
-        library.find(next_record, "cuptiActivityGetNextRecord");
-        library.find(lost_records, "cuptiActivityGetNumDroppedRecords");
-        library.find(register_callbacks, "cuptiActivityRegisterCallbacks");
-    }
-
-    decltype(&cuptiActivityEnable) enable = nullptr;
-    decltype(&cuptiActivityDisable) disable = nullptr;
-    decltype(&cuptiActivityFlushAll) flush_all = nullptr;
-    decltype(&cuptiActivityGetNextRecord) next_record = nullptr;
-    decltype(&cuptiActivityGetNumDroppedRecords) lost_records = nullptr;
-    decltype(&cuptiActivityRegisterCallbacks) register_callbacks = nullptr;
+    const cuda::ToolkitLibrary library{"libcupti.so.13", "cuda-cupti-13-0"};
+    const decltype(&cuptiActivityEnable) enable = library["cuptiActivityEnable"];
+    const decltype(&cuptiActivityDisable) disable = library["cuptiActivityDisable"];
+    const decltype(&cuptiActivityFlushAll) flush_all = library["cuptiActivityFlushAll"];
+    const decltype(&cuptiActivityGetNextRecord) next_record = library["cuptiActivityGetNextRecord"];
+    const decltype(&cuptiActivityGetNumDroppedRecords) lost_records = library["cuptiActivityGetNumDroppedRecords"];
+    const decltype(&cuptiActivityRegisterCallbacks) register_callbacks = library["cuptiActivityRegisterCallbacks"];
 };
 
 const Cupti& cupti() {
