@@ -143,12 +143,10 @@ Layout parsed_layout(const std::string& text) {
     return layout;
 }
 
-namespace {
-
 // `view` is the picture of panels that show the volume; it may be empty without such panels. Throws what
 // engine/analysis/figures.h throws.
-std::vector<FigureRow> panels_of(const FigureContent& content, const Volume& volume, const Picture& view,
-                                 const FigureStyle& style) {
+static std::vector<FigureRow> panels_of(const FigureContent& content, const Volume& volume, const Picture& view,
+                                        const FigureStyle& style) {
     check_content(content, volume.grid);
     const auto panel = [&](PanelKind kind) {
         if (kind == PanelKind::volume) return view_panel(view);
@@ -162,8 +160,6 @@ std::vector<FigureRow> panels_of(const FigureContent& content, const Volume& vol
     }
     return rows;
 }
-
-}  // namespace
 
 std::vector<std::string> run(const FigureJob& job, Progress& progress) {
     check(job.style, "figure");

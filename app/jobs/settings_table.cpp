@@ -189,9 +189,8 @@ std::string settings_table() {
 
 // ---- Presets
 
-namespace {
-
-PresetList list_of(const std::string& title, const AssetKind& kind, const std::function<void(const Asset&)>& read) {
+static PresetList list_of(const std::string& title, const AssetKind& kind,
+                          const std::function<void(const Asset&)>& read) {
     PresetList list{title, {}};
     for (const Asset& asset : assets_of(kind)) {
         list.presets.push_back({asset.name, origin_of(asset), {}});
@@ -203,8 +202,6 @@ PresetList list_of(const std::string& title, const AssetKind& kind, const std::f
     }
     return list;
 }
-
-}  // namespace
 
 std::vector<PresetList> preset_lists() {
     std::vector<PresetList> lists;

@@ -120,13 +120,9 @@ void PictureLoop::note(const LivePicture& picture, double seconds) {
 
 // ---- Remote control
 
-namespace {
-
-bool concerns_spectra(const std::string& key) {
+static bool concerns_spectra(const std::string& key) {
     return section_of(key) == "calibration" || is_recipe_section(section_of(key));
 }
-
-}  // namespace
 
 LiveSteering::LiveSteering(const Source& source, Session& session, const ReconstructionSpec& plan, const View& view,
                            std::function<void(const View&)> show)

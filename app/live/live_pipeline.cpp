@@ -556,13 +556,9 @@ bool LiveFeeder::take_tissue() {
 
 // ---- Display
 
-namespace {
-
-DisplayedSlot slot_of(const ReadTicket::Part& part) {
+static DisplayedSlot slot_of(const ReadTicket::Part& part) {
     return {part.slot, part.serial, part.filled_to};
 }
-
-}  // namespace
 
 // A read ticket in use, and whether device work that reads its slots has been submitted.
 struct LiveDisplay::Reading {

@@ -142,9 +142,7 @@ PostprocessingResult GpuPostprocessor::apply(std::int64_t number, DeviceVolume& 
 
 // ---- Processing stage
 
-namespace {
-
-void make_fit(Volume& volume, const VolumeGrid& grid) {
+static void make_fit(Volume& volume, const VolumeGrid& grid) {
     volume.grid = grid;
     const auto bytes = index(grid.bytes());
     if (volume.voxels.size() == bytes) return;
@@ -152,14 +150,14 @@ void make_fit(Volume& volume, const VolumeGrid& grid) {
     volume.voxels.assign(bytes, std::byte{});
 }
 
-void make_fit(BlockMemory& memory, std::int64_t bytes, const DeviceId& gpu) {
+static void make_fit(BlockMemory& memory, std::int64_t bytes, const DeviceId& gpu) {
     if (memory.bytes == bytes) return;
     memory = {};
     memory = device_memory(bytes, gpu);
 }
 
 // Copies the lines of a volume to the display, and the maximum of each group of lines for skipping.
-void copy_lines(const Volume& from, const VoxelTarget& to, const std::optional<Peaks>& peaks) {
+static void copy_lines(const Volume& from, const VoxelTarget& to, const std::optional<Peaks>& peaks) {
     const VolumeGrid& grid = from.grid;
     parallel_for(0, grid.b_scans, [&](std::int64_t b) {
         for (std::int64_t a = 0; a < grid.a_scans; ++a) {
@@ -173,8 +171,6 @@ void copy_lines(const Volume& from, const VoxelTarget& to, const std::optional<P
         }
     });
 }
-
-}  // namespace
 
 // Lets long work on the CPU stop when its result is no longer needed.
 class LivePostprocessor::Cancelling : public SilentProgress {

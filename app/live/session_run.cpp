@@ -92,15 +92,13 @@ RecordingRequest recording_of(const Source& source, const std::filesystem::path&
 
 // ---- Files of all volumes
 
-namespace {
-
-std::string volume_name(std::int64_t number) {
+static std::string volume_name(std::int64_t number) {
     return fmt::format("volume_{:06}.nrrd", number);
 }
 
 // Call before a source starts. Throws Error{output, bad_setting} if the folder already contains volumes, which would be
 // mixed with the new ones, if its parent is missing, or if it has the name of a volume file.
-void check_processed_folder(const std::filesystem::path& folder) {
+static void check_processed_folder(const std::filesystem::path& folder) {
     if (folder.empty()) return;
     if (is_volume_name(folder)) {
         throw Error(ErrorCode::bad_setting,
@@ -116,8 +114,6 @@ void check_processed_folder(const std::filesystem::path& folder) {
                     folder.string(), "name a new folder");
     }
 }
-
-}  // namespace
 
 ProcessedVolumes::ProcessedVolumes(std::filesystem::path folder) : folder_(std::move(folder)) {
     make_folder_for(folder_ / volume_name(0));
@@ -192,11 +188,9 @@ void ProcessedVolumes::write(Waiting waiting) {
 
 // ---- File of the recent volumes
 
-namespace {
-
 constexpr double jitter = 0.01;  // relative to the time step: tolerance for regular time stamps
 
-bool is_regular(const std::vector<double>& times_s, double step_s) {
+static bool is_regular(const std::vector<double>& times_s, double step_s) {
     for (std::size_t i = 0; i < times_s.size(); ++i) {
         if (std::abs(times_s[i] - static_cast<double>(i) * step_s) > jitter * step_s) return false;
     }
@@ -205,7 +199,7 @@ bool is_regular(const std::vector<double>& times_s, double step_s) {
 
 // The recipe in the provenance contains the settings in use when the volumes were saved. Notes how many volumes were
 // started with other settings.
-void note_other_settings(const RecentSeries& series, std::map<std::string, std::string>& provenance) {
+static void note_other_settings(const RecentSeries& series, std::map<std::string, std::string>& provenance) {
     const auto is_other = [&](const RecentVolume& volume) { return volume.stamp.plan != series.plan; };
     const auto others = std::ranges::count_if(series.volumes, is_other);
     if (others == 0) return;
@@ -214,7 +208,7 @@ void note_other_settings(const RecentSeries& series, std::map<std::string, std::
                                                plural(others, "volumes"), series.volumes.size(), last->stamp.volume);
 }
 
-SeriesHeader header_of(const RecentSeries& series) {
+static SeriesHeader header_of(const RecentSeries& series) {
     const std::vector<RecentVolume>& volumes = series.volumes;
     SeriesHeader header{.grid = series.grid, .time_points = std::ssize(volumes), .provenance = series.provenance};
     const VolumeStamp& first = volumes.front().stamp;
@@ -226,8 +220,6 @@ SeriesHeader header_of(const RecentSeries& series) {
     note_other_settings(series, header.provenance);
     return header;
 }
-
-}  // namespace
 
 std::vector<RecentVolume> last_of(const std::vector<RecentVolume>& volumes, double seconds) {
     if (volumes.empty() || seconds <= 0) return volumes;
@@ -323,13 +315,9 @@ const std::vector<Stat<LiveReport>>& describe_stats<LiveReport>() {
     return all;
 }
 
-namespace {
-
-void add_row(std::string& table, const std::string& prefix, const StatText& stat) {
+static void add_row(std::string& table, const std::string& prefix, const StatText& stat) {
     table += fmt::format("| `{}{}` | {} | {} |\n", prefix, stat.key, stat.unit, stat.help);
 }
-
-}  // namespace
 
 std::string statistics_table() {
     std::string table = "| key | unit | meaning |\n|---|---|---|\n";
@@ -338,12 +326,10 @@ std::string statistics_table() {
     return table;
 }
 
-namespace {
-
 using Json = nlohmann::ordered_json;
 
 // For each device, its share of the blocks and the slowest stage of a block.
-std::string text_of(const std::vector<DeviceWork>& devices) {
+static std::string text_of(const std::vector<DeviceWork>& devices) {
     std::int64_t all = 0;
     for (const DeviceWork& one : devices) all += one.blocks;
     std::string text;
@@ -361,17 +347,17 @@ std::string text_of(const std::vector<DeviceWork>& devices) {
     return text;
 }
 
-std::string latency_text(const Latency& latency) {
+static std::string latency_text(const Latency& latency) {
     return fmt::format("median {:.1f} ms, 99 % {:.1f} ms, max {:.1f} ms", 1e3 * latency.percentile_s(0.5),
                        1e3 * latency.percentile_s(0.99), 1e3 * latency.max_s());
 }
 
-std::string singular_or_plural(std::int64_t count, const char* one, const char* many) {
+static std::string singular_or_plural(std::int64_t count, const char* one, const char* many) {
     return fmt::format("{} {}", count, count == 1 ? one : many);
 }
 
 // "after 85 of 400 volumes", "after 2.5 of 60 s".
-std::string where_interrupted(const LiveReport& report) {
+static std::string where_interrupted(const LiveReport& report) {
     if (report.asked_volumes > 0) {
         return fmt::format("after {} of {}", report.session.arrived.volumes,
                            ::echolux::plural(report.asked_volumes, "volumes"));
@@ -380,7 +366,7 @@ std::string where_interrupted(const LiveReport& report) {
 }
 
 // Returns the reason of a failure, or nothing. Interrupts are not failures.
-std::optional<Error> run_error_of(const LiveReport& report) {
+static std::optional<Error> run_error_of(const LiveReport& report) {
     const auto because = [&](ErrorCode code, const std::string& what, const std::string& remedy = {}) {
         return Error(code, what, report.source, remedy);
     };
@@ -421,8 +407,6 @@ std::optional<Error> run_error_of(const LiveReport& report) {
     }
     return {};
 }
-
-}  // namespace
 
 std::optional<Error> problem_of(const LiveReport& report) {
     const std::optional<Error> run_error = run_error_of(report);

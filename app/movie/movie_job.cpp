@@ -188,7 +188,20 @@ struct SceneVolume {
 class MovieScene {
   public:
     // `job` must outlive this object. Throws what opening and reading throw, unless at least one volume can be read.
-    MovieScene(const MovieJob& job, const MoviePath& path, Progress& progress);
+    MovieScene(const MovieJob& job, const MoviePath& path, Progress& progress)
+        : job_(job), tissue_(job.tissue, job), renderer_(job.device),
+          volumes_(movie_volumes(job, path.goes_through_time, progress)), chosen_(job.chosen) {
+        if (!job.flow.empty() && path.goes_through_time) open_flows();
+        for (first_step_ = 0; first_step_ < volumes_->steps() && !first_; ++first_step_) {
+            first_ = volumes_->read(first_step_, progress);
+            collect_warnings();
+        }
+        if (!first_) {
+            throw Error(ErrorCode::bad_file, "no volume can be read", job.input.string(),
+                        warnings_.empty() ? "" : warnings_.back());
+        }
+        shown_.step = path.goes_through_time ? first_step_ - 1 : job.part.volume;
+    }
 
     Renderer& renderer() { return renderer_; }
     MovieTimePoints time_points() const { return {first_->structure->grid, volumes_->steps(), volumes_->step_s()}; }
@@ -196,17 +209,64 @@ class MovieScene {
     const std::vector<std::string>& warnings() const { return warnings_; }
 
     // Call with ascending steps. If a volume cannot be read, the previous one stays.
-    void show(std::int64_t step, const View& view, Progress& progress);
+    void show(std::int64_t step, const View& view, Progress& progress) {
+        if (step == step_) return;
+        step_ = step;
+        const bool is_first = step < first_step_;
+        const std::optional<MovieVolume> volume = is_first ? first_ : volumes_->read(step, progress);
+        collect_warnings();
+        if (!volume) return;
+        shown_ = {*volume, is_first ? shown_.step : step, chosen_};
+        put_on(*volume, view, progress);
+    }
     const SceneVolume& shown() const { return shown_; }
 
     // Returns the view with the flow range and threshold chosen by the first volume, where the view leaves them open.
-    View in_first_colours(View view) const;
+    View in_first_colours(View view) const {
+        if (flow_scale_) fill_open_values(view, *flow_scale_);
+        return view;
+    }
 
   private:
-    void put_on(const MovieVolume& shown, const View& view, Progress& progress);
-    void set_flow(const MovieVolume& shown, const View& view);
-    void open_flows();
-    void collect_warnings();
+    void put_on(const MovieVolume& shown, const View& view, Progress& progress) {
+        std::shared_ptr<const Volume> volume = shown.structure;
+        if (tissue_.changes_volumes()) {
+            QuietProgress unheard(progress);
+            volume = std::make_shared<const Volume>(tissue_.of(*volume, unheard));
+        }
+        HeightMaps heights;
+        if (!view.flatten.empty() || !view.top_from.empty() || !view.bottom_from.empty()) {
+            const auto prepared = std::make_shared<Volume>(*volume);  // flattening changes it
+            heights = prepared_heights(view, *prepared);
+            volume = prepared;
+        }
+        check_channels_of(view, volume->grid, job_.input.string());
+        renderer_.set_poses(poses_of(shown.geometry, volume->grid.b_scans));
+        const auto prepared = renderer_.prepare(voxels_in_memory(volume->grid, volume->voxels.data(), volume), chosen_);
+        if (!chosen_) chosen_ = fixed_range(*prepared);
+        renderer_.show(prepared);
+        renderer_.set_heights(heights);
+        if (view.flatten.empty() && !tissue_.changes_volumes()) set_flow(shown, view);
+    }
+    void set_flow(const MovieVolume& shown, const View& view) {
+        const auto flow = flows_                ? std::make_shared<const Volume>(flows_->read(shown_.step))
+                          : job_.flow_in_memory ? job_.flow_in_memory
+                          : job_.flow.empty()   ? shown.flow
+                                                : std::make_shared<const Volume>(read_volume(job_.flow));
+        if (flow != nullptr) renderer_.set_flow(flow->grid, flow->voxels.data());
+        if (flow != nullptr && !flow_scale_) flow_scale_ = renderer_.flow_scale(view);
+    }
+    void open_flows() {
+        flows_ = std::make_unique<SeriesFile>(job_.flow);
+        if (flows_->time_points() == volumes_->steps()) return;
+        throw Error(ErrorCode::bad_setting,
+                    fmt::format("has {}, and the structure has {}: each needs its own flow",
+                                plural(flows_->time_points(), "time points"), volumes_->steps()),
+                    "flow", "give the flow of the same volumes, or leave it out");
+    }
+    void collect_warnings() {
+        for (std::string& line : volumes_->take_warnings()) warnings_.push_back(std::move(line));
+    }
 
     const MovieJob& job_;
     SourcePostprocessor tissue_;
@@ -222,101 +282,22 @@ class MovieScene {
     SceneVolume shown_;
     std::vector<std::string> warnings_;
 };
-
-MovieScene::MovieScene(const MovieJob& job, const MoviePath& path, Progress& progress)
-    : job_(job), tissue_(job.tissue, job), renderer_(job.device),
-      volumes_(movie_volumes(job, path.goes_through_time, progress)), chosen_(job.chosen) {
-    if (!job.flow.empty() && path.goes_through_time) open_flows();
-    for (first_step_ = 0; first_step_ < volumes_->steps() && !first_; ++first_step_) {
-        first_ = volumes_->read(first_step_, progress);
-        collect_warnings();
-    }
-    if (!first_) {
-        throw Error(ErrorCode::bad_file, "no volume can be read", job.input.string(),
-                    warnings_.empty() ? "" : warnings_.back());
-    }
-    shown_.step = path.goes_through_time ? first_step_ - 1 : job.part.volume;
-}
-
-void MovieScene::open_flows() {
-    flows_ = std::make_unique<SeriesFile>(job_.flow);
-    if (flows_->time_points() == volumes_->steps()) return;
-    throw Error(ErrorCode::bad_setting,
-                fmt::format("has {}, and the structure has {}: each needs its own flow",
-                            plural(flows_->time_points(), "time points"), volumes_->steps()),
-                "flow", "give the flow of the same volumes, or leave it out");
-}
-
-void MovieScene::show(std::int64_t step, const View& view, Progress& progress) {
-    if (step == step_) return;
-    step_ = step;
-    const bool is_first = step < first_step_;
-    const std::optional<MovieVolume> volume = is_first ? first_ : volumes_->read(step, progress);
-    collect_warnings();
-    if (!volume) return;
-    shown_ = {*volume, is_first ? shown_.step : step, chosen_};
-    put_on(*volume, view, progress);
-}
-
-void MovieScene::put_on(const MovieVolume& shown, const View& view, Progress& progress) {
-    std::shared_ptr<const Volume> volume = shown.structure;
-    if (tissue_.changes_volumes()) {
-        QuietProgress unheard(progress);
-        volume = std::make_shared<const Volume>(tissue_.of(*volume, unheard));
-    }
-    HeightMaps heights;
-    if (!view.flatten.empty() || !view.top_from.empty() || !view.bottom_from.empty()) {
-        const auto prepared = std::make_shared<Volume>(*volume);  // flattening changes it
-        heights = prepared_heights(view, *prepared);
-        volume = prepared;
-    }
-    check_channels_of(view, volume->grid, job_.input.string());
-    renderer_.set_poses(poses_of(shown.geometry, volume->grid.b_scans));
-    const auto prepared = renderer_.prepare(voxels_in_memory(volume->grid, volume->voxels.data(), volume), chosen_);
-    if (!chosen_) chosen_ = fixed_range(*prepared);
-    renderer_.show(prepared);
-    renderer_.set_heights(heights);
-    if (view.flatten.empty() && !tissue_.changes_volumes()) set_flow(shown, view);
-}
-
-void MovieScene::set_flow(const MovieVolume& shown, const View& view) {
-    const auto flow = flows_                ? std::make_shared<const Volume>(flows_->read(shown_.step))
-                      : job_.flow_in_memory ? job_.flow_in_memory
-                      : job_.flow.empty()   ? shown.flow
-                                            : std::make_shared<const Volume>(read_volume(job_.flow));
-    if (flow != nullptr) renderer_.set_flow(flow->grid, flow->voxels.data());
-    if (flow != nullptr && !flow_scale_) flow_scale_ = renderer_.flow_scale(view);
-}
-
-View MovieScene::in_first_colours(View view) const {
-    if (flow_scale_) fill_open_values(view, *flow_scale_);
-    return view;
-}
-
-void MovieScene::collect_warnings() {
-    for (std::string& line : volumes_->take_warnings()) warnings_.push_back(std::move(line));
-}
-
 }  // namespace
 
 // ---- Continuing after an interruption
 
-namespace {
-
 constexpr std::int64_t views_noted = 64;  // at equal distances within a movie
 constexpr std::uintmax_t longest_note = 1 << 20;
 
-std::string hash_of_text(const std::string& text) {
+static std::string hash_of_text(const std::string& text) {
     Fingerprint fingerprint;
     fingerprint.add(std::as_bytes(std::span(text)));
     return fingerprint.text();
 }
 
-std::string file_line(const char* name, const std::filesystem::path& path) {
+static std::string file_line(const char* name, const std::filesystem::path& path) {
     return path.empty() ? "" : fmt::format("{} = {} {}\n", name, path.filename().string(), file_hash(path));
 }
-
-}  // namespace
 
 std::filesystem::path kept_pictures(const MovieJob& job) {
     if (movie_codec(job.output, job.codec) == MovieCodec::png) return job.output;
@@ -328,10 +309,8 @@ std::filesystem::path note_of(const std::filesystem::path& series) {
     return name.folder / (name.before + "unfinished.txt");
 }
 
-namespace {
-
 // Everything that determines the bits of the pictures: views, input, processing, device, program.
-std::string note_text(const MovieJob& job, const MoviePlan& plan, const std::string& device) {
+static std::string note_text(const MovieJob& job, const MoviePlan& plan, const std::string& device) {
     std::string views;
     const std::int64_t frames = plan.frames();
     for (std::int64_t i = 0; i < std::min(views_noted, frames); ++i) {
@@ -354,7 +333,7 @@ std::string note_text(const MovieJob& job, const MoviePlan& plan, const std::str
 
 // Returns the first missing picture. Without a note, writes it and returns the first picture. Throws Error{output} if
 // the note belongs to another movie.
-std::int64_t first_missing(const std::filesystem::path& series, const std::string& note, std::int64_t pictures) {
+static std::int64_t first_missing(const std::filesystem::path& series, const std::string& note, std::int64_t pictures) {
     const std::filesystem::path path = note_of(series);
     std::error_code none;
     if (!std::filesystem::exists(path, none)) {
@@ -374,7 +353,7 @@ std::int64_t first_missing(const std::filesystem::path& series, const std::strin
 }
 
 // Removes the note and, with `with_pictures`, the pictures, and their folder if it is then empty.
-void remove_kept(const std::filesystem::path& series, bool with_pictures) {
+static void remove_kept(const std::filesystem::path& series, bool with_pictures) {
     std::error_code none;
     std::filesystem::remove(note_of(series), none);
     if (!with_pictures) return;
@@ -383,8 +362,6 @@ void remove_kept(const std::filesystem::path& series, bool with_pictures) {
     }
     std::filesystem::remove(name.folder, none);  // only if empty
 }
-
-}  // namespace
 
 // ---- Job
 

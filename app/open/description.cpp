@@ -284,9 +284,7 @@ Description described(const std::filesystem::path& path, const std::vector<std::
 
 // ---- Proposed scans
 
-namespace {
-
-std::string format_name(SampleFormat format) {
+static std::string format_name(SampleFormat format) {
     switch (format) {
         case SampleFormat::u8: return "u8";
         case SampleFormat::u16: return "u16";
@@ -298,11 +296,11 @@ std::string format_name(SampleFormat format) {
     return {};
 }
 
-const char* order_text(ByteOrder order) {
+static const char* order_text(ByteOrder order) {
     return order == ByteOrder::big ? ", big-endian" : "";
 }
 
-std::string shape_text(const RawGuess& guess) {
+static std::string shape_text(const RawGuess& guess) {
     std::string text = fmt::format("{} of {}, {}, {}", plural(guess.samples, "samples"), samples_text(guess),
                                    plural(guess.a_scans, "A-scans"), plural(guess.b_scans, "B-scans"));
     if (guess.frame_offset_bytes > 0) text += fmt::format(", each after {}", plural(guess.frame_offset_bytes, "bytes"));
@@ -312,7 +310,7 @@ std::string shape_text(const RawGuess& guess) {
 
 constexpr double surely = 0.8;  // likeness of a certain guess
 
-std::string how_sure(double likeness) {
+static std::string how_sure(double likeness) {
     constexpr double perhaps = 0.5;
     return likeness > surely    ? "as spectra of one object are"
            : likeness > perhaps ? "so it is likely"
@@ -320,8 +318,8 @@ std::string how_sure(double likeness) {
 }
 
 // Comment lines with the reasons for the first guess, and the alternatives.
-std::string reasons(const std::vector<RawGuess>& guesses, const std::vector<std::string>& doubts,
-                    std::uintmax_t file_bytes) {
+static std::string reasons(const std::vector<RawGuess>& guesses, const std::vector<std::string>& doubts,
+                           std::uintmax_t file_bytes) {
     const RawGuess& best = guesses.front();
     std::string text =
         "# Estimated from the bytes of the file. Reconstruct a B-scan and check that\n"
@@ -352,14 +350,12 @@ std::string reasons(const std::vector<RawGuess>& guesses, const std::vector<std:
     return text;
 }
 
-void refuse_known_format(const std::filesystem::path& raw) {
+static void refuse_known_format(const std::filesystem::path& raw) {
     if (raw.extension() != ".toml" && raw.extension() != ".png" && !is_volume_name(raw) && !describes_itself(raw))
         return;
     throw Error(ErrorCode::bad_setting, "describes itself, there is nothing to guess", raw.string(),
                 "open it directly");
 }
-
-}  // namespace
 
 Scan scan_of_guess(const std::filesystem::path& raw, const RawGuess& guess) {
     Scan scan;

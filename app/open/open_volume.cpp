@@ -78,12 +78,10 @@ OpenedVolume open_volume(const std::filesystem::path& path, const std::vector<st
 
 // ---- Files that are read
 
-namespace {
-
 using Path = std::filesystem::path;
 
 template <class Work>
-void as_far_as_possible(const Work& work) {
+static void as_far_as_possible(const Work& work) {
     try {
         work();
     } catch (const Error&) {
@@ -91,7 +89,7 @@ void as_far_as_possible(const Work& work) {
 }
 
 // Adds the files named in the text of a scan or of the simulator, without opening them.
-void add_files_of_scan(const Path& input, const std::vector<std::string>& settings, FileNames& files) {
+static void add_files_of_scan(const Path& input, const std::vector<std::string>& settings, FileNames& files) {
     Scan scan;
     Simulation simulation;
     Settings book;
@@ -110,7 +108,7 @@ void add_files_of_scan(const Path& input, const std::vector<std::string>& settin
 }
 
 // Finds "data file: voxels.raw" of NRRD and "ElementDataFile = voxels.raw" of MetaImage.
-void add_voxels_apart(const Path& header, FileNames& files) {
+static void add_voxels_apart(const Path& header, FileNames& files) {
     constexpr std::size_t max_header = 1 << 20;
     std::string text;
     as_far_as_possible([&] { text = start_of_file(header, max_header); });
@@ -127,14 +125,12 @@ void add_voxels_apart(const Path& header, FileNames& files) {
     }
 }
 
-void add_files_of_pattern(const Path& pattern, FileNames& files) {
+static void add_files_of_pattern(const Path& pattern, FileNames& files) {
     as_far_as_possible([&] {
         const FileNames fitting = volumes_of(pattern);
         files.insert(files.end(), fitting.begin(), fitting.end());
     });
 }
-
-}  // namespace
 
 FileNames files_read(const Path& input, const std::vector<std::string>& settings) {
     FileNames files;
@@ -179,18 +175,16 @@ void add_files_of_view(const View& view, FileNames& files) {
 
 // ---- Kinds of files
 
-namespace {
-
 constexpr std::array<std::string_view, 8> raw_endings{".raw", ".bin", ".dat", ".spectra",
                                                       ".u8",  ".u16", ".i16", ".f32"};
 constexpr std::array<std::string_view, 3> other_endings{".toml", ".json", ".png"};
 
 template <std::size_t N>
-bool is_one_of(const std::string& ending, const std::array<std::string_view, N>& endings) {
+static bool is_one_of(const std::string& ending, const std::array<std::string_view, N>& endings) {
     return std::ranges::find(endings, ending) != endings.end();
 }
 
-FileKind kind_of_toml(const std::filesystem::path& path) {
+static FileKind kind_of_toml(const std::filesystem::path& path) {
     std::set<std::string, std::less<>> sections;
     for (const TomlEntry& entry : toml_entries(path)) sections.emplace(section_of(entry.name));
     if (sections.contains("session") || sections.contains("window")) return FileKind::session;
@@ -201,8 +195,6 @@ FileKind kind_of_toml(const std::filesystem::path& path) {
                 "[scan] describes spectra, [session] a session, [view] a view, [transfer] a transfer "
                 "function");
 }
-
-}  // namespace
 
 FileKind kind_of_file(std::filesystem::path& path) {
     if (is_pattern(path)) return FileKind::view_source;

@@ -98,10 +98,8 @@ std::vector<BScanPose> poses_of(const ScanGeometry& geometry, std::int64_t slice
 
 // ---- Channels
 
-namespace {
-
 // Parses one [[label]] table.
-TissueLabel label_of(const std::vector<TomlEntry>& table, const std::string& file) {
+static TissueLabel label_of(const std::vector<TomlEntry>& table, const std::string& file) {
     TissueLabel label;
     for (const TomlEntry& entry : table) {
         std::vector<std::string_view> names;
@@ -126,14 +124,14 @@ TissueLabel label_of(const std::vector<TomlEntry>& table, const std::string& fil
 }
 
 // Label files are distinguished from transfer functions by their content.
-bool holds_labels(const std::filesystem::path& path) {
+static bool holds_labels(const std::filesystem::path& path) {
     constexpr std::size_t enough = 1 << 16;
     return lower_ending(path) == ".toml" && start_of_file(path, enough).find("[[label]]") != std::string::npos;
 }
 
 // Reads [[label]] tables with id, name, colour and extinction; see docs/rendering.md. Throws Error{bad_file,
 // bad_setting} with file, line and key.
-std::vector<TissueLabel> read_labels(const std::filesystem::path& path) {
+static std::vector<TissueLabel> read_labels(const std::filesystem::path& path) {
     std::vector<TissueLabel> labels;
     std::set<std::int64_t> ids;
     for (const std::vector<TomlEntry>& table : toml_tables(path, "label")) {
@@ -145,7 +143,7 @@ std::vector<TissueLabel> read_labels(const std::filesystem::path& path) {
     return labels;
 }
 
-void load_curve(Channel& channel) {
+static void load_curve(Channel& channel) {
     channel.own_curve.reset();
     channel.labels.reset();
     if (channel.file.empty()) return;
@@ -162,7 +160,7 @@ void load_curve(Channel& channel) {
     }
 }
 
-std::shared_ptr<const ChannelVoxels> voxels_of_channel(const std::string& file) {
+static std::shared_ptr<const ChannelVoxels> voxels_of_channel(const std::string& file) {
     auto volume = std::make_shared<const Volume>(read_volume(file));
     if (volume->grid.type == VoxelType::complex64 || volume->grid.type == VoxelType::phasor8) {
         throw Error(ErrorCode::bad_setting, "a channel cannot show complex voxels", file,
@@ -172,11 +170,9 @@ std::shared_ptr<const ChannelVoxels> voxels_of_channel(const std::string& file) 
         ChannelVoxels{file, file_hash(file), volume->grid, volume->voxels.data(), volume});
 }
 
-bool is_of_file(const Channel& channel, const std::string& file) {
+static bool is_of_file(const Channel& channel, const std::string& file) {
     return channel.volume && channel.volume->file == file;
 }
-
-}  // namespace
 
 void load_channels(View& view, const View* before) {
     for (std::size_t i = 0; i < view.channels.size(); ++i) {
@@ -227,10 +223,8 @@ void check_channels_of(const View& view, const VolumeGrid& grid, const std::stri
 
 // ---- Showing
 
-namespace {
-
 // Warns if the isosurface is beyond all values: the picture would be empty without a hint why.
-void warn_of_no_surface(OpenedVolume& opened, const View& view) {
+static void warn_of_no_surface(OpenedVolume& opened, const View& view) {
     const VolumeGrid& grid = opened.volume.grid;
     const bool is_chosen = view.show == ViewContent::volume && mode_while_cast(view) == ViewMode::isosurface &&
                            view.flow_shown == FlowDisplay::overlay && view.isovalue != lowest_value;
@@ -243,7 +237,7 @@ void warn_of_no_surface(OpenedVolume& opened, const View& view) {
 }
 
 // Warns if the slice plane is outside the volume.
-void warn_of_plane_outside(OpenedVolume& opened, const View& view) {
+static void warn_of_plane_outside(OpenedVolume& opened, const View& view) {
     if (view.show != ViewContent::slice) return;
     const glm::dvec3 extent = volume_extent(opened.volume.grid);
     glm::dvec3 normal(view.plane == SlicePlane::en_face, view.plane == SlicePlane::side,
@@ -258,7 +252,7 @@ void warn_of_plane_outside(OpenedVolume& opened, const View& view) {
 }
 
 // Warns if nothing is between the chosen depths.
-void warn_of_empty_slab(OpenedVolume& opened, const View& view) {
+static void warn_of_empty_slab(OpenedVolume& opened, const View& view) {
     if (!view.heights_cut || view.show == ViewContent::slice) return;
     const VolumeGrid& grid = opened.volume.grid;
     const DepthScale scale(grid);
@@ -274,8 +268,6 @@ void warn_of_empty_slab(OpenedVolume& opened, const View& view) {
             "nothing is visible: view.top_um is {:g}, but view.bottom_um is only {:g}", view.top_um, view.bottom_um));
     }
 }
-
-}  // namespace
 
 void show_opened(Renderer& renderer, OpenedVolume& opened, const std::optional<Volume>& flow, const View& view,
                  Progress& progress) {

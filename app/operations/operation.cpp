@@ -350,17 +350,13 @@ void Operation::keep(std::string_view output) {
 
 // ---- Running
 
-namespace {
-
 // Choosing a time point and settings of a reconstruction have no effect on a volume in memory.
-void require_no_reading(const OperationInfo& info, const VolumeInput& held) {
+static void require_no_reading(const OperationInfo& info, const VolumeInput& held) {
     if (held.settings.empty() && held.volume == 0) return;
     throw Error(ErrorCode::bad_setting, "has no effect on a volume in memory",
                 held.settings.empty() ? std::string(info.name) + ".volume" : held.settings.front(),
                 "leave it out, or set it when the volume is read");
 }
-
-}  // namespace
 
 void Operation::require_inputs() {
     const BoundField* first = info_.first_argument.empty() ? nullptr : field(info_.first_argument);
@@ -473,27 +469,23 @@ Json json_of(const ResultValue& result) {
         result);
 }
 
-namespace {
-
 constexpr std::size_t max_listed = 12;  // longer lists are counted
 
 template <class List>
-std::string text_of_list(const List& list) {
+static std::string text_of_list(const List& list) {
     if (list.size() > max_listed) return plural(list.size(), "values");
     return list.empty() ? "none" : fmt::format("{}", fmt::join(list, ", "));
 }
 
-std::string text_of_counts(const std::map<std::string, std::int64_t>& counts) {
+static std::string text_of_counts(const std::map<std::string, std::int64_t>& counts) {
     std::vector<std::string> texts;
     for (const auto& [name, count] : counts) texts.push_back(fmt::format("{} {}", count, name));
     return text_of_list(texts);
 }
 
-std::string text_of_number(double value) {
+static std::string text_of_number(double value) {
     return std::isfinite(value) ? fmt::format("{:.6g}", value) : "unknown";
 }
-
-}  // namespace
 
 std::string text_of(const ResultValue& result) {
     return std::visit(

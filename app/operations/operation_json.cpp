@@ -97,9 +97,7 @@ Json descriptions_of_operations() {
 
 // ---- Markdown
 
-namespace {
-
-std::string cell(const Json& text) {
+static std::string cell(const Json& text) {
     std::string escaped;
     for (const char c : text.get_ref<const std::string&>()) {
         if (c == '|') escaped += '\\';
@@ -108,20 +106,20 @@ std::string cell(const Json& text) {
     return escaped;
 }
 
-std::string marks_of(const Json& one) {
+static std::string marks_of(const Json& one) {
     std::string marks = one.value("required", false) ? "required" : "";
     if (one.value("many", false)) marks += marks.empty() ? "several" : ", several";
     return marks.empty() ? "" : " (" + marks + ")";
 }
 
 // Bounds beyond any practical value are not listed.
-std::string range_of(double min, double max) {
+static std::string range_of(double min, double max) {
     constexpr double unlimited = 1e9;
     const std::string from = min > -unlimited ? fmt::format(" from {:g}", min) : "";
     return max < unlimited ? from + fmt::format(" to {:g}", max) : from;
 }
 
-std::string type_text(const Json& argument) {
+static std::string type_text(const Json& argument) {
     std::string choices;
     if (argument.contains("choices")) {
         for (const Json& one : argument["choices"]) choices += (choices.empty() ? "" : ", ") + cell(one);
@@ -136,7 +134,7 @@ std::string type_text(const Json& argument) {
 }
 
 // Arguments of the operation itself, and a line about the settings of its sections, which docs/settings.md lists.
-std::string arguments_of(const Json& operation) {
+static std::string arguments_of(const Json& operation) {
     std::string rows, last, sections;
     for (const Json& one : operation["arguments"]) {
         const std::string section = one["section"];
@@ -153,7 +151,7 @@ std::string arguments_of(const Json& operation) {
     return text;
 }
 
-std::string chapter(const Json& operation) {
+static std::string chapter(const Json& operation) {
     std::string text = fmt::format("## `{}`\n\n{}.\n\n", operation["name"].get<std::string>(),
                                    operation["summary"].get<std::string>());
     if (operation["command"] != operation["name"])
@@ -176,8 +174,6 @@ std::string chapter(const Json& operation) {
     }
     return text;
 }
-
-}  // namespace
 
 std::string operations_page(const std::vector<const OperationInfo*>& some) {
     std::string text;

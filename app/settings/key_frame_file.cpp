@@ -83,8 +83,6 @@ KeyFrames joined(const std::vector<KeyFrame>& frames) {
 
 // ---- Editing
 
-namespace {
-
 constexpr std::array<std::string_view, 6> camera_names{"azimuth_deg", "elevation_deg", "roll_deg",
                                                        "zoom",        "distance",      "target_um"};
 
@@ -93,11 +91,11 @@ constexpr std::array<std::string_view, 6> camera_names{"azimuth_deg", "elevation
 constexpr std::array<std::string_view, 10> never_keyed{"width",     "height", "samples", "rest_samples", "frame_ms",
                                                        "time_rate", "time_s", "look",    "fit",          "stereo"};
 
-bool is_one_of(std::span<const std::string_view> names, std::string_view name) {
+static bool is_one_of(std::span<const std::string_view> names, std::string_view name) {
     return std::ranges::find(names, name) != names.end();
 }
 
-View with_free_look(View view) {
+static View with_free_look(View view) {
     const Angles angles = angles_of(view);
     view.look = Look::free;
     view.azimuth_deg = angles.azimuth_deg;
@@ -105,8 +103,6 @@ View with_free_look(View view) {
     view.roll_deg = angles.roll_deg;
     return view;
 }
-
-}  // namespace
 
 TimeLine::TimeLine(const std::string& text) {
     if (text.find_first_not_of(" \n\t") == std::string::npos) return;

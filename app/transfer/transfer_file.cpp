@@ -39,19 +39,17 @@ struct PointList {
     std::size_t size() const { return numbers.size() / row; }
     double value(std::size_t point) const { return numbers[point * row]; }
 
-    // Returns column `column` at a value: linear between points, constant beyond them.
-    double at(double value, std::size_t column) const;
+    // Returns column `column` at a position: linear between points, constant beyond them.
+    double at(double position, std::size_t column) const {
+        std::size_t after = 0;
+        while (after < size() && value(after) < position) ++after;
+        const auto of = [&](std::size_t point) { return numbers[point * row + column]; };
+        if (after == size()) return of(after - 1);
+        if (after == 0 || value(after) == position) return of(after);
+        const double part = (position - value(after - 1)) / (value(after) - value(after - 1));
+        return std::lerp(of(after - 1), of(after), part);
+    }
 };
-
-double PointList::at(double position, std::size_t column) const {
-    std::size_t after = 0;
-    while (after < size() && value(after) < position) ++after;
-    const auto of = [&](std::size_t point) { return numbers[point * row + column]; };
-    if (after == size()) return of(after - 1);
-    if (after == 0 || value(after) == position) return of(after);
-    const double part = (position - value(after - 1)) / (value(after) - value(after - 1));
-    return std::lerp(of(after - 1), of(after), part);
-}
 
 constexpr double min_saved_roughness = 0.05;  // same limit as view.roughness
 
@@ -227,11 +225,9 @@ TransferCurve read_paraview(const std::filesystem::path& path) {
 
 // ---- Text
 
-namespace {
-
 constexpr std::int64_t newest_version = 2;
 
-std::optional<TransferPlane> plane_of(const TransferText& text, const std::string& section) {
+static std::optional<TransferPlane> plane_of(const TransferText& text, const std::string& section) {
     const WidgetLists lists{text.boxes, text.arcs, text.strokes};
     const bool has_widgets = !text.boxes.empty() || !text.arcs.empty() || !text.strokes.empty();
     if (text.second.empty() && !has_widgets && text.second_range.empty()) return {};
@@ -250,25 +246,23 @@ std::optional<TransferPlane> plane_of(const TransferText& text, const std::strin
 }
 
 // A file with widgets but no extinctions shows only the widgets.
-std::vector<double> extinctions_in(const TransferText& text) {
+static std::vector<double> extinctions_in(const TransferText& text) {
     if (text.second.empty() || !text.extinctions.empty() || text.colours.size() < 8) return text.extinctions;
     return {text.colours.front(), 0, text.colours[text.colours.size() - 4], 0};
 }
 
 // Fields that are only written if they are used, so that older versions can read the file.
-bool is_of_two_axes(const BoundField& field) {
+static bool is_of_two_axes(const BoundField& field) {
     return field.name == "roughness" || field.name == "boxes" || field.name == "arcs" || field.name == "strokes" ||
            field.name.starts_with("second");
 }
 
-std::string toml_of_text(TransferText text) {
+static std::string toml_of_text(TransferText text) {
     Settings settings;
     settings.bind("transfer", text);
     return settings.toml_where(
         [](const BoundField& field) { return !is_of_two_axes(field) || field.get() != field.default_value; });
 }
-
-}  // namespace
 
 template <>
 const std::vector<Field<TransferText>>& describe<TransferText>() {
@@ -345,13 +339,9 @@ std::optional<TransferCurve> curve_of_toml(const std::string& toml) {
 
 // ---- Files
 
-namespace {
-
-bool has_suffix(const std::filesystem::path& path, std::string_view wanted) {
+static bool has_suffix(const std::filesystem::path& path, std::string_view wanted) {
     return lower_ending(path) == wanted;
 }
-
-}  // namespace
 
 TransferCurve read_transfer(const std::filesystem::path& path) {
     if (has_suffix(path, ".json")) return read_paraview(path);

@@ -67,11 +67,7 @@ std::shared_ptr<const VoxelSource> voxels_of(const Series& series, std::int64_t 
 
 // ---- View source
 
-namespace {
-
 constexpr std::int64_t max_coarse_bytes = 256LL << 20;  // of the coarse version shown first for large volumes
-
-}  // namespace
 
 FileSource::FileSource(std::shared_ptr<OpenSeries> series, Renderer& renderer)
     : ViewSource(renderer), series_state_(std::move(series)) {

@@ -254,10 +254,8 @@ std::shared_ptr<RecentReader> LiveSource::begin_reading_recent(double seconds) {
     return kept_.read(seconds, provenance_now(plan.spec), plan.number);
 }
 
-namespace {
-
 // Stores the code for missing B-scans, for which textures contain the lowest value.
-void empty_missing_slices(Volume& volume) {
+static void empty_missing_slices(Volume& volume) {
     const std::vector<bool> is_missing = named_missing_slices(volume);
     const VoxelTarget target = packed_target(volume.voxels.data(), volume.grid);
     for (std::size_t slice = 0; slice < is_missing.size(); ++slice) {
@@ -265,8 +263,6 @@ void empty_missing_slices(Volume& volume) {
             store_missing(volume.grid, target, static_cast<std::int64_t>(slice), 1, missing_code(volume.grid.type));
     }
 }
-
-}  // namespace
 
 PendingVolume LiveSource::guarded(VolumeDownload coming) {
     Volume facts{coming.volume.grid, {}, provenance_now(coming.volume.plan)};

@@ -386,26 +386,25 @@ void Paper::finish() {
 
 // ---- Curves of a panel inside its frame: grid, shaded ranges, lines and spots, legend.
 
-namespace {
-
 constexpr Gray black = 0, pale = 0.9, paler = 0.95, white = 1;
 
-double place_across(const FigureAxis& axis, const Box& box, double value) {
+static double place_across(const FigureAxis& axis, const Box& box, double value) {
     return box.left + box.width * (value - axis.begin) / (axis.end - axis.begin);
 }
 
-double place_down(const FigureAxis& axis, const Box& box, double value) {
+static double place_down(const FigureAxis& axis, const Box& box, double value) {
     return box.top + box.height * (value - axis.begin) / (axis.end - axis.begin);
 }
 
-void draw_curve(Paper& paper, const Box& box, const FigureCurve& curve, const std::vector<Point>& points, double text) {
+static void draw_curve(Paper& paper, const Box& box, const FigureCurve& curve, const std::vector<Point>& points,
+                       double text) {
     if (curve.look == FigureCurve::Look::spots) return paper.spots(box, points, 0.22 * text, curve.colour);
     const double dash = curve.look == FigureCurve::Look::dashed ? 0.4 * text : 0;
     paper.curve(box, points, {0.12 * text, curve.colour, dash});
 }
 
 // Drawn on an opaque plate, since it may cover curves.
-void draw_legend(Paper& paper, const FigurePanel& panel, const Box& box, double text) {
+static void draw_legend(Paper& paper, const FigurePanel& panel, const Box& box, double text) {
     const double gap = 0.45 * text, feed = 1.45 * text, sample = 2 * text;
     double widest = 0, lines = 0;
     for (const FigureCurve& curve : panel.curves) {
@@ -431,8 +430,8 @@ void draw_legend(Paper& paper, const FigurePanel& panel, const Box& box, double 
 }
 
 // `panel` has both axes. `text` is the size of all text. Grid lines are at the ticks.
-void draw_curves(Paper& paper, const FigurePanel& panel, const Box& box, double text, const std::vector<Tick>& across,
-                 const std::vector<Tick>& downwards) {
+static void draw_curves(Paper& paper, const FigurePanel& panel, const Box& box, double text,
+                        const std::vector<Tick>& across, const std::vector<Tick>& downwards) {
     const FigureAxis &x_axis = *panel.across, &y_axis = *panel.downwards;
     for (const auto& [begin, end] : panel.shaded) {
         const double left = std::max(box.left, place_across(x_axis, box, begin));
@@ -457,8 +456,6 @@ void draw_curves(Paper& paper, const FigurePanel& panel, const Box& box, double 
     }
     draw_legend(paper, panel, box, text);
 }
-
-}  // namespace
 
 // ---- Layout of the page
 
