@@ -59,15 +59,11 @@ const GpuSurvey& surveyed_gpus() {
     return survey;
 }
 
-namespace {
-
-void require_usable(const DeviceId& gpu, const GpuSurvey& survey) {
+static void require_usable(const DeviceId& gpu, const GpuSurvey& survey) {
     if (std::ranges::find(survey.usable, gpu, &Gpu::id) != survey.usable.end()) return;
     throw Error(ErrorCode::device, joined("the requested GPU cannot be used", survey.refusal), "cuda",
                 "see nvidia-smi -L, or choose `backend` auto");
 }
-
-}  // namespace
 
 std::vector<DeviceId> chosen_gpus(const BackendChoice& choice, const GpuSurvey& survey) {
     for (const DeviceId& gpu : choice.named_gpus) require_usable(gpu, survey);
@@ -146,9 +142,7 @@ ChosenReconstructor gpu_or_cpu(const ReconstructionSpec& spec, const GpuSurvey& 
     return {plan_on_cpu(spec), refusal + ": reconstructing on the CPU instead"};
 }
 
-namespace {
-
-ChosenReconstructor chosen_of(const ReconstructionSpec& spec, const BackendChoice& choice) {
+static ChosenReconstructor chosen_of(const ReconstructionSpec& spec, const BackendChoice& choice) {
     if (choice.stages && insists_on_gpu(choice)) {
         throw Error(ErrorCode::device, "custom stages need host memory and the CPU", "cuda",
                     "choose `backend` auto or cpu, or remove the stages");
@@ -168,8 +162,6 @@ ChosenReconstructor chosen_of(const ReconstructionSpec& spec, const BackendChoic
     chosen.reason = joined(chosen.reason, left_out);
     return chosen;
 }
-
-}  // namespace
 
 ChosenReconstructor choose_reconstructor(const ReconstructionSpec& spec, const BackendChoice& choice) {
     ChosenReconstructor chosen = chosen_of(spec, choice);

@@ -76,17 +76,15 @@ std::optional<MixedRadix> mixed_radix_of(std::int64_t n) {
     return best;
 }
 
-namespace {
-
 constexpr int warp = 32;
 
-int whole_warps(int threads) {
+static int whole_warps(int threads) {
     return (threads + warp - 1) / warp;
 }
 
 // Returns the active warps in a stage, one butterfly per thread, per pair of lines. Groups need not be aligned to
 // warps.
-double warps_at_work(const MixedStage& stage, int threads, int groups) {
+static double warps_at_work(const MixedStage& stage, int threads, int groups) {
     int all = 0;
     for (int done = 0; done < stage.butterflies; done += threads) {
         const int at_work = std::min(threads, stage.butterflies - done);
@@ -102,7 +100,7 @@ double warps_at_work(const MixedStage& stage, int threads, int groups) {
 // Estimates the cost of a pair of lines in arbitrary units: instructions, penalized if there are too few threads to
 // hide memory latency, and if there are too few blocks to fill barrier stalls. The constants are fitted: for 25 lengths
 // in 12,000 shapes on an H200, the selected shapes are on average 3 % and at most 8 % slower than the best.
-double cost(const MixedShape& shape, std::int64_t max_shared_bytes) {
+static double cost(const MixedShape& shape, std::int64_t max_shared_bytes) {
     constexpr double enough_warps = 18, of_barriers = 0.2, beside_radix = 2;
     const int warps = whole_warps(shape.threads * shape.groups);
     const int by_registers = MixedShape::max_block / (warps * warp);
@@ -117,7 +115,7 @@ double cost(const MixedShape& shape, std::int64_t max_shared_bytes) {
 }
 
 // Returns candidates for the threads per group: fractions of the butterflies of a stage, or whole warps.
-std::vector<int> threads_to_try(const MixedRadix& length) {
+static std::vector<int> threads_to_try(const MixedRadix& length) {
     std::vector<int> all{32, 64, 96, 128, 160, 192, 256, 320};
     for (int s = 0; s < length.stages; ++s) {
         const int butterflies = length.stage[s].butterflies;
@@ -125,8 +123,6 @@ std::vector<int> threads_to_try(const MixedRadix& length) {
     }
     return all;
 }
-
-}  // namespace
 
 // Returns the cheapest of all shapes that fit.
 std::optional<MixedShape> mixed_shape(std::int64_t transform, std::int64_t samples, std::int64_t voxel_bytes,
@@ -177,15 +173,11 @@ std::int64_t sparse_search_bytes(std::int64_t modes, std::int64_t sensed) {
            warps * std::int64_t{sizeof(StepSums<float>)};
 }
 
-namespace {
-
 // Returns the columns that blocks process relative to the existing ones.
-double filled(int transforms) {
+static double filled(int transforms) {
     constexpr int together = TwoPassLength::columns;
     return static_cast<double>((transforms + together - 1) / together * together) / transforms;
 }
-
-}  // namespace
 
 // Prefers few stages, full blocks, and similar passes. The second pass can store codes if sixteen of its transforms
 // start at a multiple of sixteen bins; otherwise bins are written and read once more.

@@ -201,11 +201,9 @@ double empty_share(const ReconstructionSpec& given, const Block& block) {
 // of zero delay. With the correct dispersion one image is sharp and the other is blurred twice as much; with half or
 // twice the dispersion, neither is as sharp (docs/transforms.md 8).
 
-namespace {
-
 // Returns some lines of a block as they enter the transform, normalized to power 1. Both sides are kept, but not the
 // residual source spectrum at zero delay, which is sharp without dispersion. Empty if the lines are zero.
-SpectraOnGrid sampled_spectra(const ReconstructionSpec& spec, const Block& block) {
+static SpectraOnGrid sampled_spectra(const ReconstructionSpec& spec, const Block& block) {
     constexpr std::int64_t max_lines = 32;
     const std::vector<float> all = windowed_spectra(spec, block);
     const std::int64_t n = spec.geometry.samples, lines = std::ssize(all) / n, count = std::min(max_lines, lines);
@@ -231,8 +229,6 @@ SpectraOnGrid sampled_spectra(const ReconstructionSpec& spec, const Block& block
     for (std::complex<float>& value : spectra.values) value *= scale;
     return spectra;
 }
-
-}  // namespace
 
 // Evaluates the entropy for factors 0, 0.1 ... 2 and compares the best with factor 1.
 double sharpest_dispersion_factor(const ReconstructionSpec& spec, const Block& block) {
@@ -330,10 +326,8 @@ std::vector<double> SpectrumSurvey::mean() const {
     return mean;
 }
 
-namespace {
-
 // Returns the spec with uncropped float amplitudes as output.
-ReconstructionSpec for_amplitudes(ReconstructionSpec spec) {
+static ReconstructionSpec for_amplitudes(ReconstructionSpec spec) {
     spec.flow = {};
     spec.calibration.noise_floor.clear();
     spec.geometry.depth_flip = false;
@@ -345,8 +339,6 @@ ReconstructionSpec for_amplitudes(ReconstructionSpec spec) {
     spec.recipe.levels = Levels::fixed;
     return spec;
 }
-
-}  // namespace
 
 MeanProfile::MeanProfile(const ReconstructionSpec& spec) : reconstructor_(plan_on_cpu(for_amplitudes(spec))) {
     amplitudes_.resize(index(grid().depth * grid().a_scans * spec.block_b_scans));

@@ -81,10 +81,8 @@ std::vector<double> PolynomialFit::powers() const {
     return factors;
 }
 
-namespace {
-
 // Minimizes a unimodal function in low .. high.
-double golden_section(const std::function<double(double)>& f, double low, double high) {
+static double golden_section(const std::function<double(double)>& f, double low, double high) {
     constexpr double share = 1 / std::numbers::phi;
     constexpr int steps = 13;
     double left = high - share * (high - low), right = low + share * (high - low);
@@ -106,8 +104,6 @@ double golden_section(const std::function<double(double)>& f, double low, double
     }
     return at_left < at_right ? left : right;
 }
-
-}  // namespace
 
 double min_along(const ValuesAt& f, double centre, double range) {
     constexpr int half = 20;             // grid points on either side

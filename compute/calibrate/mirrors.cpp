@@ -310,19 +310,15 @@ MirrorCalibration calibrated_by_mirrors(const MirrorPair& pair) {
 
 // ---- roll-off -------------------------------------------------------------------------------------------------------
 
-namespace {
-
 // Returns the distance from `top` to where the profile falls below `level`, in direction `step`. Negative if it never
 // does.
-double distance_to(std::span<const double> profile, std::int64_t top, double level, std::int64_t step) {
+static double distance_to(std::span<const double> profile, std::int64_t top, double level, std::int64_t step) {
     for (std::int64_t i = top; i + step >= 0 && i + step < std::ssize(profile); i += step) {
         const double inside = profile[index(i)], outside = profile[index(i + step)];
         if (outside < level) return static_cast<double>(std::abs(i - top)) + (inside - level) / (inside - outside);
     }
     return -1;
 }
-
-}  // namespace
 
 DepthPeak strongest_peak(std::span<const double> profile, std::int64_t begin, std::int64_t end) {
     begin = std::clamp<std::int64_t>(begin, 0, std::ssize(profile));
@@ -552,12 +548,10 @@ std::vector<Outlier> fall_off_outliers(std::span<const double> shares, std::span
     return outliers;
 }
 
-namespace {
-
 // Returns a plan with independent lines, in air, finely sampled in depth. The mean of a mirror's lines is never
 // subtracted, because it is the mirror signal. Samples are transformed where they lie, because interpolation to uniform
 // k attenuates deep mirrors by up to several dB, which is not a property of the instrument.
-ReconstructionSpec for_mirrors(ReconstructionSpec plan, const std::vector<double>& background) {
+static ReconstructionSpec for_mirrors(ReconstructionSpec plan, const std::vector<double>& background) {
     if (!background.empty()) plan.calibration.background = background;
     plan.calibration.fast_axis.clear();
     plan.calibration.k_jitter.clear();
@@ -579,7 +573,7 @@ ReconstructionSpec for_mirrors(ReconstructionSpec plan, const std::vector<double
 }
 
 // Inverts the sign of all dispersion.
-ReconstructionSpec turned(ReconstructionSpec plan) {
+static ReconstructionSpec turned(ReconstructionSpec plan) {
     for (double& phase : plan.calibration.dispersion_rad) phase = -phase;
     Recipe& recipe = plan.recipe;
     for (double* coefficient : {&recipe.a2_rad, &recipe.a3_rad, &recipe.gdd_fs2, &recipe.tod_fs3}) {
@@ -589,14 +583,12 @@ ReconstructionSpec turned(ReconstructionSpec plan) {
 }
 
 // Returns whether the plan compensates any dispersion.
-bool disperses(const ReconstructionSpec& plan) {
+static bool disperses(const ReconstructionSpec& plan) {
     if (!plan.recipe.dispersion) return false;
     const std::vector<double> theta =
         dispersion_phase(plan.recipe, plan.calibration, k_grid(plan.calibration, plan.geometry.samples));
     return std::ranges::any_of(theta, [](double phase) { return phase != 0; });
 }
-
-}  // namespace
 
 MirrorAtDepth mirror_at_depth(const ReconstructionSpec& given, const std::vector<double>& background,
                               const std::string& name, const DepthWindow& window,

@@ -116,11 +116,9 @@ void KLinearLine::resample(const float* spectrum) {
     for (std::int64_t j = 0; j < tables_.lengths.points; ++j) resampled_[size(j)] = resampled(spectrum, j);
 }
 
-namespace {
-
 // out[j] = weight[j] * spectrum[j], four points at a time. Returns the number of points processed.
-std::int64_t weigh_by_fours(const std::complex<float>* weight, const float* spectrum, std::complex<float>* out,
-                            std::int64_t points) {
+static std::int64_t weigh_by_fours(const std::complex<float>* weight, const float* spectrum, std::complex<float>* out,
+                                   std::int64_t points) {
     const auto* w = reinterpret_cast<const float*>(weight);
     auto* o = reinterpret_cast<float*>(out);
     std::int64_t j = 0;
@@ -131,8 +129,6 @@ std::int64_t weigh_by_fours(const std::complex<float>* weight, const float* spec
     }
     return j;
 }
-
-}  // namespace
 
 PlainLine::PlainLine(const PlainTables& tables, const LineFormat& format, std::int64_t first_bin)
     : tables_(tables), k_linear_(tables, format),

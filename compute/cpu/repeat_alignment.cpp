@@ -413,13 +413,9 @@ double RepeatAligner::fraction_of(double turns) const {
     return best_fraction([&](double fraction) { return coherence_at(fraction, turns); });
 }
 
-namespace {
-
-std::int64_t halved(std::int64_t count) {
+static std::int64_t halved(std::int64_t count) {
     return (count + 1) / 2;
 }
-
-}  // namespace
 
 RepeatAligner::RepeatAligner(const FlowTables& tables)
     : tables_(tables), positions_(tables.repeats.positions), depth_(tables.depth), half_positions_(halved(positions_)),

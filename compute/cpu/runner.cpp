@@ -437,25 +437,21 @@ class HookedRunner : public Reconstructor {
 }  // namespace echolux::cpu
 
 namespace echolux::cpu {
-namespace {
-
 // The format of decoded spectra.
-RawFormat decoded_format() {
+static RawFormat decoded_format() {
     RawFormat format;
     format.sample_format = SampleFormat::f32;
     return format;
 }
 
-ReconstructionSpec behind_the_stage(ReconstructionSpec spec, const PipelineHooks& stages) {
+static ReconstructionSpec behind_the_stage(ReconstructionSpec spec, const PipelineHooks& stages) {
     if (stages.spectra) spec.format = decoded_format();
     return spec;
 }
 
-std::int64_t lines_of_a_position(const ScanGeometry& geometry) {
+static std::int64_t lines_of_a_position(const ScanGeometry& geometry) {
     return geometry.b_repeats * geometry.lines_per_b_scan();
 }
-
-}  // namespace
 
 HookedRunner::HookedRunner(const ReconstructionSpec& spec, std::shared_ptr<const PipelineHooks> stages)
     : spec_(spec), stages_(std::move(stages)), runner_(behind_the_stage(spec, *stages_), stages_->bins) {

@@ -137,18 +137,14 @@ std::unique_ptr<Sensing> sensing_by_grid(const SensingTables& tables) {
     return std::make_unique<ByComplexGrid>(tables);
 }
 
-namespace {
-
 // std::abs() guards against overflow, which counts cannot cause, and is ten times slower.
-float length_of(const std::complex<float>& bin) {
+static float length_of(const std::complex<float>& bin) {
     return echolux::length_of(std::norm(bin));
 }
 
-Phasor phasor(const std::complex<float>& bin) {
+static Phasor phasor(const std::complex<float>& bin) {
     return {bin.real(), bin.imag()};
 }
-
-}  // namespace
 
 SparseSearch::SparseSearch(std::unique_ptr<Sensing> sensing, const CompressiveRecipe& recipe, std::int64_t samples,
                            std::int64_t modes)

@@ -125,23 +125,19 @@ std::unique_ptr<SensingOnDevice> sensing_by_matrix(const SensingTables& tables, 
     return std::make_unique<Matrices>(tables, scan_lines);
 }
 
-namespace {
-
 constexpr std::int64_t work_bytes = std::int64_t{64} << 20;  // size of spectra processed together
 
 // Returns tables for unweighted points of the k grid.
-KLinearTables unweighted(const PlainTables& plain, bool on_chip) {
+static KLinearTables unweighted(const PlainTables& plain, bool on_chip) {
     return {plain, std::vector<float>(plain.real_weight.size(), 1.0f), on_chip};
 }
 
-std::unique_ptr<SensingOnDevice> sensing_of(const ReconstructionSpec& spec, const SensingTables& tables,
-                                            std::int64_t max_lines, GpuKernels kernels) {
+static std::unique_ptr<SensingOnDevice> sensing_of(const ReconstructionSpec& spec, const SensingTables& tables,
+                                                   std::int64_t max_lines, GpuKernels kernels) {
     if (kernels != GpuKernels::compressive_by_matrix) return sensing_by_grid(tables, max_lines);
     const ScanGeometry& geometry = spec.geometry;
     return sensing_by_matrix(tables, geometry.frames_per_volume() * geometry.lines_per_b_scan());
 }
-
-}  // namespace
 
 CompressiveDeviceTables::CompressiveDeviceTables(const ReconstructionSpec& spec, const PlainTables& plain,
                                                  DepthRange kept, std::int64_t max_lines, const GpuPath& path)

@@ -30,11 +30,9 @@ void launch_fused_mixed(const FusedWork& work, const MixedShape& shape, FusedOut
 // ---- Variants of the fused kernel for lengths of common spectrometers, known at compile time, for live views: dB
 // bytes with cubic interpolation. Their shapes are the fastest of several tried on an H200.
 
-namespace {
-
 // Calls use(KnownLength) if the transform has one, and returns whether it does.
 template <class Use>
-bool with_known_length(std::int64_t transform, const Use& use) {
+static bool with_known_length(std::int64_t transform, const Use& use) {
     switch (transform) {
         case 832: return use(KnownLength<64, 1, 1, 8, 13, 8>{}), true;
         case 1000: return use(KnownLength<64, 1, 1, 10, 10, 10>{}), true;
@@ -44,8 +42,6 @@ bool with_known_length(std::int64_t transform, const Use& use) {
         default: return false;
     }
 }
-
-}  // namespace
 
 std::optional<MixedShape> known_shape(std::int64_t transform, std::int64_t samples) {
     std::optional<MixedShape> shape;

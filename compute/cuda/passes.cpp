@@ -106,8 +106,6 @@ void SeparatePasses::store(const DeviceBins& bins, std::int64_t first_output, st
     }
 }
 
-namespace {
-
 // Size of bins that are written and read again. Those of three workers stay in the L2 cache of a large GPU, and a few
 // thousand lines occupy all multiprocessors. Doppler with 2048 samples on an H100 and four blocks in progress reaches
 // 101, 103, 104, 91, 94 M A-scans/s with 8, 12, 16, 20, 32 MiB.
@@ -117,8 +115,6 @@ constexpr std::int64_t cached_bytes = std::int64_t{16} << 20;
 // bins of four repeats on an H200, with the first of these kernels and 2, 4, 8, 16 positions at once: 437, 310, 242,
 // 206 us per position.
 constexpr std::int64_t aligned_bytes = std::int64_t{256} << 20;
-
-}  // namespace
 
 FusedPasses::FusedPasses(const ReconstructionSpec& spec, const BlockShape& shape, const FusedKernel& kernel,
                          const FlowKernels* flow, cudaStream_t stream)

@@ -90,19 +90,15 @@ void RepeatOutput::finish() {
     to_ = nullptr;
 }
 
-namespace {
-
-cudaPitchedPtr rows_of(const std::byte* data, const PackedSlices& slices) {
+static cudaPitchedPtr rows_of(const std::byte* data, const PackedSlices& slices) {
     return make_cudaPitchedPtr(const_cast<std::byte*>(data), index(slices.line_bytes), index(slices.line_bytes),
                                index(slices.a_scans));
 }
 
 // If an array is involved, the extent in depth counts its elements.
-cudaExtent extent_of(const PackedSlices& slices) {
+static cudaExtent extent_of(const PackedSlices& slices) {
     return make_cudaExtent(index(slices.depth), index(slices.a_scans), index(slices.count));
 }
-
-}  // namespace
 
 bool allow_peer_copies(int other) {
     int current = 0, can = 0;
@@ -173,19 +169,15 @@ void PeerCopy::put_in_place(const Landing& landing, const PackedSlices& from, co
     checked(cudaMemcpy3DAsync(&copy, landing.stream), "store voxels in a texture");
 }
 
-namespace {
-
-[[noreturn]] void refuse(std::string why, std::string remedy = {}) {
+[[noreturn]] static void refuse(std::string why, std::string remedy = {}) {
     throw Error(ErrorCode::bad_setting, std::move(why), "place", std::move(remedy));
 }
 
-cudaPointerAttributes facts_of(const void* data) {
+static cudaPointerAttributes facts_of(const void* data) {
     cudaPointerAttributes facts{};
     checked(cudaPointerGetAttributes(&facts, data), "query the memory of a target");
     return facts;
 }
-
-}  // namespace
 
 VoxelOutput::VoxelOutput(const VolumeGrid& grid, std::int64_t max_slices, PeerPath peers)
     : grid_(grid), line_bytes_(grid.depth * bytes_of(grid.type)), slice_bytes_(grid.a_scans * line_bytes_),

@@ -58,11 +58,9 @@ void check_k_jitter(const std::vector<double>& k_jitter, const ScanGeometry& geo
     }
 }
 
-namespace {
-
 // Tabulates the spectral weight at thirds of a grid point. A phase of 40 rad over half the spectrum turns by 0.08 rad
 // per piece, which causes an error of 2e-8.
-CubicPieces<std::complex<float>> weights_of_grid(const ReconstructionSpec& spec) {
+static CubicPieces<std::complex<float>> weights_of_grid(const ReconstructionSpec& spec) {
     const std::int64_t n = spec.geometry.samples;
     const KGrid grid = k_grid(spec.calibration, n);
     const CubicSpline position_at(index_range(n), points_of_grid(grid).samples);
@@ -77,18 +75,16 @@ CubicPieces<std::complex<float>> weights_of_grid(const ReconstructionSpec& spec)
     return {-0.5, last + 0.5, n, [&](double point) { return values[index(std::llround(3 * (point + 0.5)))]; }};
 }
 
-CubicPieces<std::complex<float>> turn_of_cycle() {
+static CubicPieces<std::complex<float>> turn_of_cycle() {
     constexpr std::int64_t pieces = 256;  // error 2e-10
     return {0, 1, pieces, [](double cycles) { return std::polar(1.0, -2 * std::numbers::pi * cycles); }};
 }
 
-CubicPieces<float> kernel_of_root(const SpreadingKernel& kernel) {
+static CubicPieces<float> kernel_of_root(const SpreadingKernel& kernel) {
     constexpr std::int64_t pieces = 512;  // the worst case W = 12, R = 4 has an error of 1e-8 of the kernel's height
     const double half_width = static_cast<double>(kernel.width()) / 2;
     return {0, 1, pieces, [&](double s) { return kernel.at(half_width * std::sqrt(1 - s * s)); }};
 }
-
-}  // namespace
 
 MovedSamples moved_samples(const ReconstructionSpec& spec, const NufftTables& tables) {
     const SpreadingKernel kernel(spec.nufft);

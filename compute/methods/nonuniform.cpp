@@ -93,10 +93,8 @@ std::int64_t finer_grid(const NufftRecipe& recipe, std::int64_t transform) {
     return min + min % 2;
 }
 
-namespace {
-
 // Fills the direction to the grid as the transpose of the direction from it, in sample order.
-void transpose(SpreadSamples& spread, std::int64_t grid) {
+static void transpose(SpreadSamples& spread, std::int64_t grid) {
     const auto point = [&](std::size_t p, std::int64_t l) { return index((spread.first[p] + l) % grid); };
     spread.begin.assign(index(grid + 1), 0);
     for (std::size_t p = 0; p < spread.first.size(); ++p) {
@@ -114,8 +112,6 @@ void transpose(SpreadSamples& spread, std::int64_t grid) {
         }
     }
 }
-
-}  // namespace
 
 SpreadSamples spread_samples(const SpreadingKernel& kernel, const std::vector<double>& places, std::int64_t grid) {
     SpreadSamples spread;

@@ -288,12 +288,10 @@ ResampleTable resample_table(Resample method, const KGrid& grid, const Calibrati
 // ---- Combines the window or shaping with dispersion compensation into one complex vector on the k grid
 // (docs/algorithms.md 3.8-3.10).
 
-namespace {
-
 using std::numbers::pi;
 
 // Sum of (-1)^i a_i cos(2 pi i u): the generalized cosine windows.
-double cosine_sum(std::initializer_list<double> a, double u) {
+static double cosine_sum(std::initializer_list<double> a, double u) {
     double value = 0, sign = 1;
     int order = 0;
     for (const double coefficient : a) {
@@ -305,7 +303,7 @@ double cosine_sum(std::initializer_list<double> a, double u) {
 }
 
 // Returns the window at u in 0..1 along the spectrum: symmetric with peak 1.
-double window_at(const Recipe& recipe, double u) {
+static double window_at(const Recipe& recipe, double u) {
     switch (recipe.window) {
         case Window::rect: return 1;
         case Window::hann: return cosine_sum({0.5, 0.5}, u);
@@ -326,25 +324,25 @@ double window_at(const Recipe& recipe, double u) {
 }
 
 // Returns the target of spectral shaping at u in 0..1, with peak 1.
-double target_at(const Recipe& recipe, double u) {
+static double target_at(const Recipe& recipe, double u) {
     if (recipe.shaping == Shaping::hann) return 0.5 * (1 - std::cos(2 * pi * u));
     const double x = (u - 0.5) / recipe.shaping_fwhm;
     return std::exp(-4 * std::numbers::ln2 * x * x);
 }
 
 // Returns the final envelope of the spectrum: the window, or the target of shaping.
-double envelope_at(const Recipe& recipe, double u) {
+static double envelope_at(const Recipe& recipe, double u) {
     return recipe.shaping == Shaping::none ? window_at(recipe, u) : target_at(recipe, u);
 }
 
 // Maps grid points to 0..1. Fractions of a point beyond the ends are clamped.
-double share_of(double point, std::int64_t n) {
+static double share_of(double point, std::int64_t n) {
     return std::clamp(point / static_cast<double>(n - 1), 0.0, 1.0);
 }
 
 // Returns the source spectrum, background - dark, smoothed, at recorded sample positions 0..n-1.
-std::vector<double> source_at(const std::vector<double>& samples, const Recipe& recipe,
-                              const Calibration& calibration) {
+static std::vector<double> source_at(const std::vector<double>& samples, const Recipe& recipe,
+                                     const Calibration& calibration) {
     const auto n = std::ssize(calibration.background);
     std::vector<double> light = calibration.background;
     for (std::size_t p = 0; p < calibration.dark.size(); ++p) light[p] -= calibration.dark[p];
@@ -362,8 +360,8 @@ std::vector<double> source_at(const std::vector<double>& samples, const Recipe& 
 }
 
 // Returns g = target / max(source, floor), scaled so that g * source and the target have the same sum on the grid.
-std::vector<double> shaping_weights(const SpectrumPoints& points, const Recipe& recipe, const Calibration& calibration,
-                                    const KGrid& grid) {
+static std::vector<double> shaping_weights(const SpectrumPoints& points, const Recipe& recipe,
+                                           const Calibration& calibration, const KGrid& grid) {
     const std::int64_t n = std::ssize(grid.positions);
     const std::vector<double> grid_source = source_at(points_of_grid(grid).samples, recipe, calibration);
     const double floor = recipe.shaping_floor * *std::max_element(grid_source.begin(), grid_source.end());
@@ -382,8 +380,8 @@ std::vector<double> shaping_weights(const SpectrumPoints& points, const Recipe& 
     return g;
 }
 
-std::vector<double> amplitude_at(const SpectrumPoints& points, const Recipe& recipe, const Calibration& calibration,
-                                 const KGrid& grid) {
+static std::vector<double> amplitude_at(const SpectrumPoints& points, const Recipe& recipe,
+                                        const Calibration& calibration, const KGrid& grid) {
     if (recipe.shaping != Shaping::none) return shaping_weights(points, recipe, calibration, grid);
     std::vector<double> amplitude(points.on_grid.size());
     std::transform(points.on_grid.begin(), points.on_grid.end(), amplitude.begin(),
@@ -392,8 +390,8 @@ std::vector<double> amplitude_at(const SpectrumPoints& points, const Recipe& rec
 }
 
 // Returns theta = (a2 + a3 kappa) kappa^2 plus the measured phase, with kappa in -1..1 along the grid.
-std::vector<double> phase_at(const std::vector<double>& on_grid, const Recipe& recipe, const Calibration& calibration,
-                             const KGrid& grid) {
+static std::vector<double> phase_at(const std::vector<double>& on_grid, const Recipe& recipe,
+                                    const Calibration& calibration, const KGrid& grid) {
     constexpr double light_um_per_fs = 0.299792458;
     std::vector<double> theta(on_grid.size(), 0.0);
     if (!recipe.dispersion) return theta;
@@ -413,8 +411,6 @@ std::vector<double> phase_at(const std::vector<double>& on_grid, const Recipe& r
     }
     return theta;
 }
-
-}  // namespace
 
 std::vector<double> source_on_grid(const Recipe& recipe, const Calibration& calibration, const KGrid& grid) {
     return source_at(points_of_grid(grid).samples, recipe, calibration);
@@ -521,10 +517,8 @@ void check_block(const Block& block, const ReconstructionSpec& spec) {
     });
 }
 
-namespace {
-
 // Returns the beam position at each recorded line.
-std::vector<double> beam_positions(const ScanGeometry& geometry, const Calibration& calibration) {
+static std::vector<double> beam_positions(const ScanGeometry& geometry, const Calibration& calibration) {
     if (geometry.fast_axis == FastAxis::file) return calibration.fast_axis;
     std::vector<double> positions = index_range(geometry.a_scans);
     const auto last = static_cast<double>(geometry.a_scans - 1);
@@ -532,8 +526,6 @@ std::vector<double> beam_positions(const ScanGeometry& geometry, const Calibrati
     for (double& position : positions) position = std::sin(end * (2 * position / last - 1));
     return positions;
 }
-
-}  // namespace
 
 std::vector<LineMix> line_mixes(const ScanGeometry& geometry, const Calibration& calibration) {
     if (geometry.fast_axis == FastAxis::uniform) return {};
