@@ -87,28 +87,26 @@ std::int64_t FrameNumbers::number(std::uint64_t id) {
     return last_ += since;
 }
 
-namespace {
-
-unsigned at(const std::byte* bytes, std::int64_t i) {
+static unsigned at(const std::byte* bytes, std::int64_t i) {
     return static_cast<unsigned>(bytes[i]);
 }
 
 // Mono12Packed: the outer bytes hold the upper eight bits of two pixels, the middle byte their lower four bits.
-std::uint16_t gev_packed12(const std::byte* image, std::int64_t index) {
+static std::uint16_t gev_packed12(const std::byte* image, std::int64_t index) {
     const std::byte* pair = image + index / 2 * 3;
     const bool odd = index % 2 == 1;
     return static_cast<std::uint16_t>(at(pair, odd ? 2 : 0) << 4 | (at(pair, 1) >> (odd ? 4 : 0) & 15));
 }
 
 // Mono10Packed: like Mono12Packed, with two lower bits.
-std::uint16_t gev_packed10(const std::byte* image, std::int64_t index) {
+static std::uint16_t gev_packed10(const std::byte* image, std::int64_t index) {
     const std::byte* pair = image + index / 2 * 3;
     const bool odd = index % 2 == 1;
     return static_cast<std::uint16_t>(at(pair, odd ? 2 : 0) << 2 | (at(pair, 1) >> (odd ? 4 : 0) & 3));
 }
 
 // Mono10p: pixels are packed bit by bit, lowest bit first.
-std::uint16_t packed10(const std::byte* image, std::int64_t index) {
+static std::uint16_t packed10(const std::byte* image, std::int64_t index) {
     const std::byte* first = image + index * 10 / 8;
     const auto both = at(first, 0) | at(first, 1) << 8;
     return static_cast<std::uint16_t>(both >> (index % 4 * 2) & 1023);
@@ -125,8 +123,6 @@ constexpr std::array formats{
     PixelFormat{"Mono10Packed", 12, SampleFormat::u16, 10, gev_packed10},
     PixelFormat{"Mono8", 8, SampleFormat::u8, 0, nullptr},
 };
-
-}  // namespace
 
 void PixelFormat::describe_to(RawFormat& format) const {
     format.sample_format = stored;

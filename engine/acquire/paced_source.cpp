@@ -159,16 +159,12 @@ std::optional<Block> PacedSource::filled(const BlockContent& content) {
     return block;
 }
 
-namespace {
-
 // Sleeps as long as the work took, to leave half of the processor time to the display.
-void leave_time(std::chrono::steady_clock::duration worked, const std::stop_token& stop) {
+static void leave_time(std::chrono::steady_clock::duration worked, const std::stop_token& stop) {
     constexpr std::chrono::milliseconds moment{5};
     const auto end = std::chrono::steady_clock::now() + worked;
     while (!stop.stop_requested() && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(moment);
 }
-
-}  // namespace
 
 StoredVolumes::StoredVolumes(const Scan& scan, std::int64_t block_b_scans, MemoryKind memory, const Load& load,
                              bool begins_early)

@@ -426,20 +426,16 @@ void PluginDevice::Opened::keep_log(int level, const std::string& line) {
 
 // ---- Converts scan patterns to the plugin interface.
 
-namespace {
-
 constexpr std::int64_t max_points = std::int64_t{1} << 27;  // 1.2 GB
 
 // Flyback frames (from `frames_sent`) are not part of blocks.
-std::uint8_t marks_of(const PatternLine& line, std::int64_t frames_sent) {
+static std::uint8_t marks_of(const PatternLine& line, std::int64_t frames_sent) {
     int marks = line.is_flyback ? ECHOLUX_MARK_FLYBACK : 0;
     if (line.line == 0) marks |= ECHOLUX_MARK_FRAME;
     if (line.line == 0 && line.frame == 0) marks |= ECHOLUX_MARK_VOLUME;
     if (line.frame < frames_sent) marks |= ECHOLUX_MARK_SENT;
     return static_cast<std::uint8_t>(marks);
 }
-
-}  // namespace
 
 void play_pattern(PluginDevice& device, const Scan& scan) {
     const ScanGeometry& geometry = scan.geometry;

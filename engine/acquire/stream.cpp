@@ -183,8 +183,6 @@ ParsedHead parsed_head(std::span<const std::byte, sizeof(PushHead)> bytes, const
     return {is_end, head.block};
 }
 
-namespace {
-
 constexpr const char* remedy = "correct the header that the acquisition program sends, see docs/push.md";
 constexpr std::int64_t max_slots = 4096;
 
@@ -195,7 +193,8 @@ static_assert(ECHOLUX_PUSH_U8 == static_cast<int>(ECHOLUX_U8) && ECHOLUX_PUSH_U1
               ECHOLUX_PUSH_PACKED12 == static_cast<int>(ECHOLUX_PACKED12) &&
               ECHOLUX_PUSH_PLANAR == static_cast<int>(ECHOLUX_PLANAR));
 
-echolux_stream as_plugin_stream(const echolux_push_stream& pushed, const Scan& scan, const SourceSettings& settings) {
+static echolux_stream as_plugin_stream(const echolux_push_stream& pushed, const Scan& scan,
+                                       const SourceSettings& settings) {
     echolux_stream stream{};
     stream.struct_size = sizeof stream;
     stream.sample_format = pushed.sample_format;
@@ -222,20 +221,19 @@ echolux_stream as_plugin_stream(const echolux_push_stream& pushed, const Scan& s
     return stream;
 }
 
-Scan scan_of(const SourceRequest& wanted, const echolux_push_stream& stream, const std::string& where) {
+static Scan scan_of(const SourceRequest& wanted, const echolux_push_stream& stream, const std::string& where) {
     return describe_scan(wanted.scan, wanted.assignments, [&](Scan& scan) {
         accept_stream(as_plugin_stream(stream, scan, wanted.settings), scan, where, remedy);
     });
 }
 
-std::int64_t checked_position_bytes(const Scan& scan, const echolux_push_stream& stream, const std::string& where) {
+static std::int64_t checked_position_bytes(const Scan& scan, const echolux_push_stream& stream,
+                                           const std::string& where) {
     const std::int64_t bytes = frame_stride(scan) * scan.geometry.b_repeats;
     require_memory(bytes * stream.block_b_scans, "a block of " + where,
                    "configure the acquisition program to send smaller blocks");
     return bytes;
 }
-
-}  // namespace
 
 bool is_alike(const echolux_push_stream& one, const echolux_push_stream& other) {
     const auto plain = [](echolux_push_stream stream) {

@@ -186,12 +186,10 @@ Arrival JoinedSource::next_of_all(Clock::time_point until) {
     return arrival;
 }
 
-namespace {
-
 constexpr std::int64_t misfit_volumes = 2, min_misfits = 16;  // consecutive blocks: more than an instrument loses
 
 // Per-line calibration would have to be split and merged.
-void require_plain_lines(const Source& part) {
+static void require_plain_lines(const Source& part) {
     const Scan& scan = part.scan();
     const auto refuse = [&](const char* what, const char* remedy) {
         throw Error(ErrorCode::bad_setting, what, part.name(), remedy);
@@ -202,7 +200,7 @@ void require_plain_lines(const Source& part) {
 }
 
 // A combined B-scan has the A-scans and flyback lines of all parts, at the sum of their line rates.
-Scan interleaved_scan(const std::vector<std::unique_ptr<Source>>& parts) {
+static Scan interleaved_scan(const std::vector<std::unique_ptr<Source>>& parts) {
     for (const auto& part : parts) require_plain_lines(*part);
     require_alike(parts);
     Scan scan = parts.front()->scan();
@@ -214,11 +212,9 @@ Scan interleaved_scan(const std::vector<std::unique_ptr<Source>>& parts) {
     return scan;
 }
 
-SpectraLayout layout_of(const Scan& scan) {
+static SpectraLayout layout_of(const Scan& scan) {
     return spectra_layout(scan.file, scan.format, scan.geometry, scan.path.string());
 }
-
-}  // namespace
 
 InterleavedSource::InterleavedSource(std::vector<std::unique_ptr<Source>> parts, const SourceSettings& settings,
                                      MemoryKind memory)
@@ -371,21 +367,17 @@ void NumaSource::refuse() {
     where_.remark = "source.near_gpu has no effect: the system does not allow memory placement";
 }
 
-namespace {
-
 constexpr int preferred = 1;  // MPOL_PREFERRED in <linux/mempolicy.h>
 constexpr int max_nodes = 1024;
 constexpr unsigned long max_node_bits = max_nodes + 1;  // the kernel expects one more
 
 // Returns the first line, or "" if there is none.
-std::string line_of(const std::filesystem::path& path) {
+static std::string line_of(const std::filesystem::path& path) {
     std::ifstream file = regular_stream(path);
     std::string line;
     std::getline(file, line);
     return line;
 }
-
-}  // namespace
 
 // Parses a list such as "0-1,3".
 std::vector<int> memory_nodes(const std::filesystem::path& system) {

@@ -131,11 +131,9 @@ void check_en_face(const VolumeGrid& grid, std::int64_t begin, std::int64_t end)
     }
 }
 
-namespace {
-
 // Returns the mean power of the rows that only 5 % of all rows fall below, in dB. Where tissue fills the figure, these
 // are its darkest rows. nullopt: no row has a value.
-std::optional<double> noise_floor_of(const Figure& figure) {
+static std::optional<double> noise_floor_of(const Figure& figure) {
     constexpr double share = 0.05;
     EmptyValue empty;
     for (const float value : figure.values) empty.add(double{value});
@@ -156,8 +154,6 @@ std::optional<double> noise_floor_of(const Figure& figure) {
     std::ranges::nth_element(powers, at);
     return 10 * std::log10(*at);
 }
-
-}  // namespace
 
 Figure b_scan_figure(const Volume& volume, std::int64_t b_scan) {
     const VolumeGrid& grid = volume.grid;

@@ -117,23 +117,19 @@ void smooth(std::vector<float>& values, const Size3& size, const std::array<doub
     }
 }
 
-namespace {
-
 // Returns the phase of a phasor stored as two signed bytes.
-float phase(const std::byte* code) {
+static float phase(const std::byte* code) {
     std::int8_t parts[2];
     std::memcpy(parts, code, sizeof(parts));
     return std::atan2(static_cast<float>(parts[1]), static_cast<float>(parts[0]));
 }
 
 // Returns the value of a half float.
-float half(const std::byte* code) {
+static float half(const std::byte* code) {
     std::uint16_t bits = 0;
     std::memcpy(&bits, code, sizeof(bits));
     return value_of_half(bits);
 }
-
-}  // namespace
 
 Volume flow_values(const Volume& codes) {
     Volume values{codes.grid, {}, codes.provenance};

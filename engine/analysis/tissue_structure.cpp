@@ -136,16 +136,14 @@ std::vector<float> tissue_surface(const Volume& volume) {
     return surface;
 }
 
-namespace {
-
 template <class Code>
-Code code_of(double code) {
+static Code code_of(double code) {
     if constexpr (std::is_integral_v<Code>) return static_cast<Code>(std::lround(code));
     return static_cast<Code>(code);
 }
 
 template <class Code>
-void move_up(Code* a_scan, std::int64_t depth, double by, std::vector<double>& copy) {
+static void move_up(Code* a_scan, std::int64_t depth, double by, std::vector<double>& copy) {
     copy.assign(a_scan, a_scan + depth);
     for (std::int64_t z = 0; z < depth; ++z) {
         const double from = std::clamp(static_cast<double>(z) + by, 0.0, static_cast<double>(depth - 1));
@@ -154,8 +152,6 @@ void move_up(Code* a_scan, std::int64_t depth, double by, std::vector<double>& c
         a_scan[z] = code_of<Code>(std::lerp(copy[above], copy[below], from - static_cast<double>(above)));
     }
 }
-
-}  // namespace
 
 double flat_row(const std::vector<float>& rows) {
     const double sum = std::accumulate(rows.begin(), rows.end(), 0.0);
@@ -291,10 +287,8 @@ Layers find_layers(const Volume& volume, std::int64_t count) {
     return layers;
 }
 
-namespace {
-
 // Divides each depth row by its median over all lines, which leaves the contrast within the row.
-void normalise_rows(std::vector<float>& lines, std::int64_t rows) {
+static void normalise_rows(std::vector<float>& lines, std::int64_t rows) {
     const std::int64_t count = std::ssize(lines) / rows;
     parallel_for(0, rows, [&](std::int64_t z) {
         std::vector<float> row(index(count));
@@ -309,7 +303,7 @@ void normalise_rows(std::vector<float>& lines, std::int64_t rows) {
 }
 
 // Returns the threshold that maximizes the variance between the two classes (Otsu 1979).
-double otsu_threshold(const std::vector<float>& values) {
+static double otsu_threshold(const std::vector<float>& values) {
     constexpr std::size_t bins = 256;
     const auto [min, max] = std::minmax_element(values.begin(), values.end());
     const double low = static_cast<double>(*min);
@@ -337,8 +331,6 @@ double otsu_threshold(const std::vector<float>& values) {
     }
     return low + width * static_cast<double>(best_bin + 1);
 }
-
-}  // namespace
 
 std::vector<std::uint8_t> find_vessels(const Volume& volume, const std::vector<float>& surface, std::int64_t first_row,
                                        std::int64_t last_row) {

@@ -309,8 +309,6 @@ double VesselFlow::mean_within(const std::vector<float>& power) const {
     return count == 0 ? 0 : sum / count;
 }
 
-namespace {
-
 constexpr double degrees = 180 / std::numbers::pi;
 constexpr double max_torn = 0.1;     // share of torn pixel pairs beyond which unwrapping has failed
 constexpr double max_unknown = 0.4;  // share of the lumen without velocities
@@ -321,7 +319,7 @@ constexpr double smoothed_over = 3;      // MeanVelocity averages over this many
 constexpr double ring_um = 2;
 constexpr std::size_t min_planes = 5;  // min number of planes to fit a course
 
-double median_of(std::vector<double> values) {
+static double median_of(std::vector<double> values) {
     const auto middle = values.begin() + std::ssize(values) / 2;
     std::nth_element(values.begin(), middle, values.end());
     return *middle;
@@ -329,7 +327,7 @@ double median_of(std::vector<double> values) {
 
 // Returns the standard deviation of noise in flow values along a vessel. Second differences suppress the even changes
 // of the flow itself; their variance is 6 times that of a single value (1 + 4 + 1).
-double scatter_of(const std::vector<FlowValue>& values) {
+static double scatter_of(const std::vector<FlowValue>& values) {
     std::vector<double> squares;
     for (std::size_t i = 1; i + 1 < values.size(); ++i) {
         const double difference = values[i - 1].flow_ul_s - 2 * values[i].flow_ul_s + values[i + 1].flow_ul_s;
@@ -340,8 +338,6 @@ double scatter_of(const std::vector<FlowValue>& values) {
     for (const double square : squares) sum += square;
     return std::sqrt(sum / static_cast<double>(squares.size()));
 }
-
-}  // namespace
 
 VesselFlow::VesselFlow(const VolumeGrid& grid, const MeanVelocity& mean, const CrossSectionRecipe& recipe,
                        const std::optional<VoxelPosition>& through, const std::optional<VoxelPosition>& towards)

@@ -142,14 +142,12 @@ LineFit fitted_line(const std::vector<double>& s, const std::vector<double>& val
     return line;
 }
 
-namespace {
-
 constexpr double of_normal = 1.4826;   // ratio of the standard deviation of normal noise to its median absolute value
 constexpr double without_v_max = 1e4;  // mm/s; replaces an unknown v_max, so that nothing wraps around
 
 // Estimates noise from second differences along B-scans, which cancel velocities that change evenly along a vessel.
 // `step` is the distance in B-scans, `turn` the period of wrapping in mm/s.
-double noise_of(const std::vector<float>& velocities, const VolumeGrid& grid, std::int64_t step, double turn) {
+static double noise_of(const std::vector<float>& velocities, const VolumeGrid& grid, std::int64_t step, double turn) {
     const std::int64_t stride = grid.depth * grid.a_scans;
     const std::int64_t planes = grid.b_scans - 2 * step;
     if (planes < 1) return 0;
@@ -170,7 +168,7 @@ double noise_of(const std::vector<float>& velocities, const VolumeGrid& grid, st
 }
 
 // Replaces each value by the sum of itself and its two neighbours along one axis.
-void sum_of_three(std::vector<float>& values, const VolumeGrid& grid, int axis) {
+static void sum_of_three(std::vector<float>& values, const VolumeGrid& grid, int axis) {
     const std::int64_t sizes[] = {grid.depth, grid.a_scans, grid.b_scans};
     const std::int64_t strides[] = {1, grid.depth, grid.depth * grid.a_scans};
     const std::int64_t n = sizes[axis], stride = strides[axis], lines = grid.voxels() / n;
@@ -192,11 +190,9 @@ void sum_of_three(std::vector<float>& values, const VolumeGrid& grid, int axis) 
 }
 
 // Returns the period of wrapping, 2 v_max, in mm/s.
-double turn_of(const VolumeGrid& grid) {
+static double turn_of(const VolumeGrid& grid) {
     return 2 * (v_max_of(grid) > 0 ? v_max_of(grid) : without_v_max);
 }
-
-}  // namespace
 
 double v_max_of(const VolumeGrid& grid) {
     return grid.v_max;

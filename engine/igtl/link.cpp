@@ -160,8 +160,6 @@ void Peer::answer_own(const Request& request) {
     send(request.kind == Request::Kind::status ? status(stamp, StatusCode::ok, "") : capability(stamp));
 }
 
-namespace {
-
 using namespace std::chrono_literals;
 
 constexpr const char* link_place = "OpenIGTLink";
@@ -176,11 +174,9 @@ constexpr const char* b_scan_name = "Echolux_BScan";
 constexpr const char* pose_name = "Echolux_pose";
 constexpr const char* note_name = "Echolux_note";
 
-SharedBytes shared(Bytes bytes) {
+static SharedBytes shared(Bytes bytes) {
     return std::make_shared<const Bytes>(std::move(bytes));
 }
-
-}  // namespace
 
 LinkOptions parsed_link(const std::string& text, const std::string& where) {
     LinkOptions wanted;

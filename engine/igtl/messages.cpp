@@ -250,8 +250,6 @@ std::string note_of(const VolumeGrid& grid, std::optional<std::int64_t> volume, 
     return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
-namespace {
-
 using Table = std::array<std::array<std::uint64_t, 256>, 8>;
 
 // Table k is for a byte followed by k others, so that eight bytes are processed per step. Byte by byte, the checksum of
@@ -271,8 +269,6 @@ constexpr Table tables = [] {
     return made;
 }();
 
-}  // namespace
-
 std::uint64_t crc64(std::span<const std::byte> bytes, std::uint64_t crc) {
     for (; bytes.size() >= 8; bytes = bytes.subspan(8)) {
         const std::uint64_t mixed = crc ^ number_at<std::uint64_t>(bytes, 0);
@@ -283,19 +279,17 @@ std::uint64_t crc64(std::span<const std::byte> bytes, std::uint64_t crc) {
     return crc;
 }
 
-namespace {
-
 using Span = std::span<const std::byte>;
 
 constexpr std::size_t type_at = 2, device_at = 14, size_at = 42, crc_at = 50;
 constexpr std::size_t command_header_bytes = 4 + command_name_bytes + 2 + 4;
 constexpr std::uint64_t max_message = std::uint64_t{1} << 40;  // larger ones are refused instead of skipped
 
-[[noreturn]] void refuse(const std::string& problem) {
+[[noreturn]] static void refuse(const std::string& problem) {
     throw Error(ErrorCode::bad_file, problem, "OpenIGTLink", "check which program is connected");
 }
 
-std::optional<Request::Kind> kind_of(Span header) {
+static std::optional<Request::Kind> kind_of(Span header) {
     const std::string type = text_at(header, type_at, device_at - type_at);
     if (type == "STRING") return Request::Kind::string;
     if (type == "COMMAND") return Request::Kind::command;
@@ -305,7 +299,7 @@ std::optional<Request::Kind> kind_of(Span header) {
 }
 
 // Returns the content of a version 2 body, without extended header and metadata.
-Span content_of(Span body) {
+static Span content_of(Span body) {
     if (body.size() < extended_header_bytes) refuse("a message ends within its extended header");
     const std::uint64_t before = number_at<std::uint16_t>(body, 0);
     const std::uint64_t behind = std::uint64_t{number_at<std::uint16_t>(body, 2)} + number_at<std::uint32_t>(body, 4);
@@ -314,12 +308,10 @@ Span content_of(Span body) {
     return body.subspan(before, body.size() - before - behind);
 }
 
-std::string text_of(Span content, std::size_t at, std::size_t bytes) {
+static std::string text_of(Span content, std::size_t at, std::size_t bytes) {
     if (bytes > content.size() - at) refuse("a message ends within its text");
     return text_at(content, at, bytes);
 }
-
-}  // namespace
 
 std::size_t MessageReader::body_bytes() const {
     return static_cast<std::size_t>(number_at<std::uint64_t>(message_, size_at));

@@ -174,14 +174,10 @@ void DirectFile::end_at(std::int64_t size) {
 
 // ---- locks ----------------------------------------------------------------------------------------------------------
 
-namespace {
-
 using namespace std::chrono_literals;
 
 constexpr auto max_wait = 5s;
 constexpr auto poll_interval = 5ms;
-
-}  // namespace
 
 bool lock_file(int descriptor) noexcept {
     const auto until = std::chrono::steady_clock::now() + max_wait;

@@ -58,29 +58,25 @@ FilePart file_part(const std::filesystem::path& path) {
 
 // ---- access ---------------------------------------------------------------------------------------------------------
 
-namespace {
-
 using Path = std::filesystem::path;
 
 // Follows symbolic links as far as the path exists.
-Path resolved(const Path& path) {
+static Path resolved(const Path& path) {
     std::error_code problem;
     const Path absolute = std::filesystem::absolute(path, problem);
     const Path whole = std::filesystem::weakly_canonical(absolute, problem);
     return problem ? absolute.lexically_normal() : whole;
 }
 
-bool holds(const Path& folder, const Path& whole) {
+static bool holds(const Path& folder, const Path& whole) {
     Path known = resolved(folder.empty() ? "." : folder);
     if (!known.has_filename()) known = known.parent_path();
     return std::ranges::mismatch(known, whole).in1 == known.end();
 }
 
-std::string words_for_outside(const Path& path) {
+static std::string words_for_outside(const Path& path) {
     return "move it there, or allow its folder: `ECHOLUX_DATA_FOLDERS` " + resolved(path).parent_path().string();
 }
-
-}  // namespace
 
 bool is_below(const Path& folder, const Path& path) {
     return holds(folder, resolved(path));

@@ -123,24 +123,20 @@ void check_claim(const ImageHeader& header, StoredType type, std::int64_t voxel_
 
 // ---- pose -----------------------------------------------------------------------------------------------------------
 
-namespace {
-
 constexpr std::size_t affine_numbers = 12, grid_numbers = 6;
 
-bool is_near(double a, double b, double scale) {
+static bool is_near(double a, double b, double scale) {
     return std::abs(a - b) <= 1e-5 * scale;
 }
 
 // Returns the words of a text that are numbers, in order.
-std::vector<double> numbers_among_words(const std::string& text) {
+static std::vector<double> numbers_among_words(const std::string& text) {
     std::vector<double> numbers;
     for (const double number : numbers_of(text, " ,;x")) {
         if (std::isfinite(number)) numbers.push_back(number);
     }
     return numbers;
 }
-
-}  // namespace
 
 double ImagePose::spacing(std::size_t axis) const {
     const auto& step = steps.at(axis);
@@ -205,10 +201,8 @@ std::optional<ImagePose> pose_in(const std::string& text, const PosedGrid& grid)
     return pose;
 }
 
-namespace {
-
 // Returns the letter of the side that a direction points to most; '?' for a zero or non-finite direction.
-char letter_of(const std::array<double, 3>& direction) {
+static char letter_of(const std::array<double, 3>& direction) {
     constexpr std::array<std::array<char, 2>, 3> letters{{{'L', 'R'}, {'P', 'A'}, {'S', 'I'}}};
     std::size_t nearest = 0;
     for (std::size_t axis = 1; axis < 3; ++axis) {
@@ -217,8 +211,6 @@ char letter_of(const std::array<double, 3>& direction) {
     const double along = direction[nearest];
     return !std::isfinite(along) || along == 0 ? '?' : letters[nearest][along > 0 ? 0 : 1];
 }
-
-}  // namespace
 
 std::string orientation_of(const PatientAxes& axes) {
     const std::string letters{letter_of(axes[1]), letter_of(axes[0]), letter_of(axes[2])};

@@ -214,12 +214,8 @@ void PngSeries::add(std::span<const std::uint8_t> rgba, const std::map<std::stri
     ++count_;
 }
 
-namespace {
-
 constexpr std::array<std::pair<StreamCodec, const char*>, 4> stream_codec_names{
     {{StreamCodec::h264, "h264"}, {StreamCodec::vp8, "vp8"}, {StreamCodec::av1, "av1"}, {StreamCodec::jpeg, "jpeg"}}};
-
-}  // namespace
 
 const char* name_of(StreamCodec codec) {
     for (const auto& [known, name] : stream_codec_names) {

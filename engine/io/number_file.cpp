@@ -274,22 +274,20 @@ bool is_own_calibration(const std::filesystem::path& path, CalibrationKind kind)
 
 // ---- height maps ----------------------------------------------------------------------------------------------------
 
-namespace {
-
 constexpr std::string_view separators = ",; \t\r";
 
-[[noreturn]] void refuse(const std::string& what, const std::string& where) {
+[[noreturn]] static void refuse(const std::string& what, const std::string& where) {
     throw Error(ErrorCode::bad_file, what, where, "a height map has a depth in um for each A-scan");
 }
 
-void check_size(std::int64_t columns, std::int64_t rows, std::int64_t a_scans, std::int64_t b_scans,
-                const std::string& where) {
+static void check_size(std::int64_t columns, std::int64_t rows, std::int64_t a_scans, std::int64_t b_scans,
+                       const std::string& where) {
     if (columns == a_scans && rows == b_scans) return;
     refuse(fmt::format("{} x {} heights do not fit {} x {} A-scans", columns, rows, a_scans, b_scans), where);
 }
 
 // Appends the numbers of a line to `heights` and returns their count.
-std::int64_t read_line(std::string_view line, std::vector<float>& heights, const std::string& where) {
+static std::int64_t read_line(std::string_view line, std::vector<float>& heights, const std::string& where) {
     std::int64_t count = 0;
     for (std::size_t at = line.find_first_not_of(separators); at != std::string_view::npos;
          at = line.find_first_not_of(separators, at)) {
@@ -307,7 +305,7 @@ std::int64_t read_line(std::string_view line, std::vector<float>& heights, const
 }
 
 // Reads one line per B-scan; empty lines and comments are ignored.
-std::vector<float> read_csv(const std::filesystem::path& path, std::int64_t a_scans, std::int64_t b_scans) {
+static std::vector<float> read_csv(const std::filesystem::path& path, std::int64_t a_scans, std::int64_t b_scans) {
     constexpr std::uintmax_t longest_map = 256 << 20;
     std::istringstream file(whole_file(path, longest_map, "is too large for a height map"));
     std::vector<float> heights;
@@ -326,7 +324,7 @@ std::vector<float> read_csv(const std::filesystem::path& path, std::int64_t a_sc
 }
 
 // Reads a map from a volume file with one row or one slice. Codes are converted to values by scale and offset.
-std::vector<float> read_picture(const std::filesystem::path& path, std::int64_t a_scans, std::int64_t b_scans) {
+static std::vector<float> read_picture(const std::filesystem::path& path, std::int64_t a_scans, std::int64_t b_scans) {
     const Volume picture = read_volume(path);
     const VolumeGrid& grid = picture.grid;
     if (grid.depth != 1 && grid.b_scans != 1) refuse("holds a volume, not a map", path.string());
@@ -348,8 +346,6 @@ std::vector<float> read_picture(const std::filesystem::path& path, std::int64_t 
     });
     return heights;
 }
-
-}  // namespace
 
 std::vector<float> read_heights(const std::filesystem::path& path, std::int64_t a_scans, std::int64_t b_scans) {
     return is_volume_name(path) ? read_picture(path, a_scans, b_scans) : read_csv(path, a_scans, b_scans);

@@ -101,11 +101,9 @@ void check_outputs(const std::vector<Output>& outputs, const FileNames& inputs, 
 
 // ---- own files ------------------------------------------------------------------------------------------------------
 
-namespace {
-
 // Unreadable files are not ours.
 template <class Look>
-bool holds_true(const Look& look) {
+static bool holds_true(const Look& look) {
     try {
         return look();
     } catch (const std::exception&) {
@@ -114,7 +112,7 @@ bool holds_true(const Look& look) {
 }
 
 // Returns up to `count` bytes of a regular file from byte `begin`; fewer at its end.
-std::string part_of(const std::filesystem::path& path, std::uintmax_t begin, std::uintmax_t count) {
+static std::string part_of(const std::filesystem::path& path, std::uintmax_t begin, std::uintmax_t count) {
     std::ifstream file = regular_stream(path);
     if (!file) return {};
     std::string bytes(count, '\0');
@@ -123,8 +121,6 @@ std::string part_of(const std::filesystem::path& path, std::uintmax_t begin, std
     bytes.resize(index(std::max<std::streamsize>(0, file.gcount())));
     return bytes;
 }
-
-}  // namespace
 
 bool is_own_volume(const std::filesystem::path& path) {
     return holds_true([&] { return has_own_texts(format_of(path).open(path)->header()); });

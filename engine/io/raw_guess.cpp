@@ -127,10 +127,8 @@ RawName parsed_raw_name(const std::string& file_name) {
 
 // ---- similarity -----------------------------------------------------------------------------------------------------
 
-namespace {
-
 // Sixteen partial sums allow the compiler to vectorise the loop. Runs of 128 products are summed in single precision.
-double dot(const float* a, const float* b, std::size_t count) {
+static double dot(const float* a, const float* b, std::size_t count) {
     constexpr std::size_t run = 128;
     std::array<double, 16> lanes{};
     const std::size_t whole = count - count % run;
@@ -148,7 +146,7 @@ double dot(const float* a, const float* b, std::size_t count) {
 }
 
 // Scales the elements `stride` apart from `first` to mean 0 and variance 1. Constant values become 0.
-void normalise(std::vector<float>& values, std::size_t first = 0, std::size_t stride = 1) {
+static void normalise(std::vector<float>& values, std::size_t first = 0, std::size_t stride = 1) {
     double sum = 0, squares = 0, count = 0;
     for (std::size_t i = first; i < values.size(); i += stride, ++count) sum += static_cast<double>(values[i]);
     const double mean = count > 0 ? sum / count : 0;
@@ -163,7 +161,7 @@ void normalise(std::vector<float>& values, std::size_t first = 0, std::size_t st
 
 // Returns the sums of products of values 0, 1, ... max_lag apart: the inverse transform of the power spectrum
 // (Wiener-Khinchin). Zeros behind the values keep the end from meeting the beginning.
-std::vector<float> sums_of_products(const std::vector<float>& values, std::int64_t max_lag) {
+static std::vector<float> sums_of_products(const std::vector<float>& values, std::int64_t max_lag) {
     const auto count = std::ssize(values);
     max_lag = std::min(max_lag, count);
     const auto size = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(count + max_lag)));
@@ -180,7 +178,7 @@ std::vector<float> sums_of_products(const std::vector<float>& values, std::int64
 
 // Appends the log power of differences of neighbours, then of neighbouring pairs, and so on (a Haar transform). These
 // are octaves of depth, the deepest first.
-void add_octaves(std::vector<float> line, std::vector<float>& features) {
+static void add_octaves(std::vector<float> line, std::vector<float>& features) {
     constexpr std::size_t min = 8;
     for (std::size_t count = line.size() / 2; count >= min; count /= 2) {
         double power = 0;
@@ -192,8 +190,6 @@ void add_octaves(std::vector<float> line, std::vector<float>& features) {
         features.push_back(static_cast<float>(std::log(power / static_cast<double>(count) + 1e-12)));
     }
 }
-
-}  // namespace
 
 Autocorrelation::Autocorrelation(const std::vector<float>& samples, std::int64_t max_lag) : samples_(samples) {
     normalise(samples_);

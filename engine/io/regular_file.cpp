@@ -175,10 +175,8 @@ double seconds_in(std::string_view unit) {
 
 // ---- fingerprints ---------------------------------------------------------------------------------------------------
 
-namespace {
-
 // Returns false if the file cannot be opened.
-bool add_file(Fingerprint& print, const std::filesystem::path& path) {
+static bool add_file(Fingerprint& print, const std::filesystem::path& path) {
     std::ifstream file = regular_stream(path);
     if (!file) return false;
     std::vector<std::byte> piece(std::size_t{1} << 20);
@@ -190,7 +188,7 @@ bool add_file(Fingerprint& print, const std::filesystem::path& path) {
 }
 
 // Returns the regular files in all subfolders, sorted, so that the fingerprint does not depend on the file system.
-std::vector<std::filesystem::path> files_below(const std::filesystem::path& folder) {
+static std::vector<std::filesystem::path> files_below(const std::filesystem::path& folder) {
     std::vector<std::filesystem::path> files;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
         if (entry.is_regular_file()) files.push_back(entry.path());
@@ -198,8 +196,6 @@ std::vector<std::filesystem::path> files_below(const std::filesystem::path& fold
     std::ranges::sort(files);
     return files;
 }
-
-}  // namespace
 
 void Fingerprint::add(std::span<const std::byte> bytes) {
     for (const std::byte byte : bytes) hash_ = (hash_ ^ std::to_integer<std::uint64_t>(byte)) * 0x100000001b3u;

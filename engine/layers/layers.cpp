@@ -339,14 +339,12 @@ void take_back(Surfaces& surfaces, std::size_t surface, const std::vector<Surfac
     }
 }
 
-namespace {
-
 constexpr const char* names_key = "surfaces";
 constexpr std::string_view heading = "b_scan,a_scan,surface,depth_";
 constexpr float none = std::numeric_limits<float>::quiet_NaN();
 
 // Returns the names stored with the surfaces, or numbers if their count does not match.
-std::vector<std::string> names_in(const Volume& volume) {
+static std::vector<std::string> names_in(const Volume& volume) {
     std::vector<std::string> names;
     if (const auto text = volume.provenance.find(names_key); text != volume.provenance.end()) {
         std::istringstream stream(text->second);
@@ -359,15 +357,13 @@ std::vector<std::string> names_in(const Volume& volume) {
 }
 
 // Returns whether depths are in rows. Throws if they are in um and the volume's spacing is unknown.
-bool is_in_rows(const VolumeGrid& maps, const DepthScale& scale, const std::string& name) {
+static bool is_in_rows(const VolumeGrid& maps, const DepthScale& scale, const std::string& name) {
     if (maps.unit == "um" && !scale.is_known()) {
         throw Error(ErrorCode::bad_file, "holds depths in um, but the depth pitch of the volume is unknown", name,
                     "set the spacing of the volume, or use surfaces in rows");
     }
     return maps.unit == "rows";
 }
-
-}  // namespace
 
 // The fastest axis in memory is the rows of a slice, which are B-scans.
 Volume volume_of(const Surfaces& surfaces, const Volume& volume) {
@@ -457,10 +453,8 @@ Surfaces surfaces_of(const Volume& maps, const VolumeGrid& grid, const std::stri
     return surfaces;
 }
 
-namespace {
-
 // Throws for complex voxels.
-void require_real(const VolumeGrid& grid) {
+static void require_real(const VolumeGrid& grid) {
     if (grid.type != VoxelType::complex64) return;
     throw Error(ErrorCode::bad_setting, "complex voxels have no value to show", "recipe.quantity",
                 "reconstruct db, intensity or amplitude");
@@ -468,7 +462,7 @@ void require_real(const VolumeGrid& grid) {
 
 // Projects some rows of an A-scan to one value.
 template <class Code>
-float projected(const Code* codes, std::int64_t count, const VolumeGrid& grid, SlabValue shown) {
+static float projected(const Code* codes, std::int64_t count, const VolumeGrid& grid, SlabValue shown) {
     const bool is_db = grid.quantity == "db";
     const double least = -std::numeric_limits<double>::infinity();
     std::array<double, 3> top{least, least, least};  // in descending order
@@ -495,13 +489,13 @@ float projected(const Code* codes, std::int64_t count, const VolumeGrid& grid, S
 }
 
 // Returns the Catmull-Rom weights of four neighbours for a position `t` between the second and the third.
-std::array<double, 4> cubic_weights(double t) {
+static std::array<double, 4> cubic_weights(double t) {
     return {0.5 * t * (-1 + t * (2 - t)), 1 + 0.5 * t * t * (-5 + 3 * t), 0.5 * t * (1 + t * (4 - 3 * t)),
             0.5 * t * t * (t - 1)};
 }
 
 template <class Code>
-Code code_of(double value) {
+static Code code_of(double value) {
     if constexpr (std::is_integral_v<Code>) {
         using Limits = std::numeric_limits<Code>;
         return static_cast<Code>(std::lround(std::clamp<double>(value, Limits::min(), Limits::max())));
@@ -512,7 +506,7 @@ Code code_of(double value) {
 
 // Shifts an A-scan up by `by` rows. `copy` is a buffer.
 template <class Code>
-void move_up(Code* a_scan, std::int64_t depth, double by, std::vector<double>& copy) {
+static void move_up(Code* a_scan, std::int64_t depth, double by, std::vector<double>& copy) {
     copy.assign(a_scan, a_scan + depth);
     const double whole = std::floor(by);
     const std::array<double, 4> weights = cubic_weights(by - whole);
@@ -528,12 +522,10 @@ void move_up(Code* a_scan, std::int64_t depth, double by, std::vector<double>& c
 }
 
 template <class Code>
-Code empty_code() {
+static Code empty_code() {
     if constexpr (std::is_integral_v<Code>) return std::numeric_limits<Code>::min();
     return std::numeric_limits<Code>::quiet_NaN();
 }
-
-}  // namespace
 
 std::optional<RowRange> rows_between(const Surfaces& surfaces, const SlabSpec& slab, const VolumeGrid& grid,
                                      std::size_t line) {

@@ -167,16 +167,14 @@ NamedStripes stripes_named_by(const Path& scan_toml) {
     return stripes;
 }
 
-namespace {
-
 // Returns NAME.k_map.f64 for number 1, then NAME.k_map-2.f64 and so on.
-Path copy_name(const Path& scan_toml, std::string_view kind, int number) {
+static Path copy_name(const Path& scan_toml, std::string_view kind, int number) {
     const std::string which = number == 1 ? "" : fmt::format("-{}", number);
     return scan_toml.parent_path() / fmt::format("{}.{}{}.f64", scan_toml.stem().string(), kind, which);
 }
 
 // Returns the first unused name of a calibration copy.
-Path free_name(const Path& scan_toml, std::string_view kind) {
+static Path free_name(const Path& scan_toml, std::string_view kind) {
     std::error_code unknown;
     for (int number = 1;; ++number) {
         Path name = copy_name(scan_toml, kind, number);
@@ -185,7 +183,7 @@ Path free_name(const Path& scan_toml, std::string_view kind) {
 }
 
 // Returns whether a recording would use this name, so that only its own copies are removed later.
-bool is_copy_name(const Path& name, const Path& scan_toml, std::string_view kind) {
+static bool is_copy_name(const Path& name, const Path& scan_toml, std::string_view kind) {
     const std::string begins = copy_name(scan_toml, kind, 1).stem().string(), stem = name.stem().string();
     if (name.has_parent_path() || name.extension() != ".f64" || !stem.starts_with(begins)) return false;
     const std::string number = stem.substr(begins.size());
@@ -193,8 +191,6 @@ bool is_copy_name(const Path& name, const Path& scan_toml, std::string_view kind
     return number.empty() ||
            (number.size() > 1 && number[0] == '-' && std::all_of(number.begin() + 1, number.end(), is_digit));
 }
-
-}  // namespace
 
 void copy_calibration(Scan& scan, std::vector<Path>& made) {
     for (const CalibrationPart& part : calibration_parts()) {
@@ -227,16 +223,14 @@ std::vector<Path> calibration_made_by(const Path& scan_toml) {
     return files;
 }
 
-namespace {
-
 // Returns whether the path is a folder; a link to a folder does not belong to us.
-bool is_folder(const Path& path) {
+static bool is_folder(const Path& path) {
     std::error_code unknown;
     return std::filesystem::is_directory(std::filesystem::symlink_status(path, unknown));
 }
 
 // Returns the first unused folder of NAME.before, NAME.before-2, ...
-Path free_folder(const Path& scan_toml) {
+static Path free_folder(const Path& scan_toml) {
     const std::string name = scan_toml.stem().string() + ".before";
     Path folder = scan_toml.parent_path() / name;
     for (int number = 2; is_taken(folder); ++number)
@@ -245,21 +239,19 @@ Path free_folder(const Path& scan_toml) {
 }
 
 // Flushes the names in both folders so that no name is lost by a power cut.
-void flush_names(const Path& folder) {
+static void flush_names(const Path& folder) {
     make_durable(folder);
     make_durable(folder.parent_path());
 }
 
 // Removes only the simulator's files from a truth folder. Other files stay, and the folder with them.
-void remove_moved(const Path& path) {
+static void remove_moved(const Path& path) {
     std::error_code ignored;
     if (is_folder(path)) {
         for (const Path& file : truth_files(path)) std::filesystem::remove(file, ignored);
     }
     std::filesystem::remove(path, ignored);
 }
-
-}  // namespace
 
 EarlierRecording::EarlierRecording(const Path& scan_toml, std::vector<Path> files, const Path& truth) {
     stripes_ = stripes_named_by(scan_toml);
@@ -428,10 +420,8 @@ std::unique_ptr<DurableFile> as_one(std::vector<std::unique_ptr<DurableFile>> fi
     return std::make_unique<StripedFile>(std::move(files), stripe_bytes);
 }
 
-namespace {
-
 // Returns the bytes available to the user, -1 if unknown.
-std::int64_t free_bytes(const Path& folder) {
+static std::int64_t free_bytes(const Path& folder) {
     std::error_code unknown;
     const std::uintmax_t bytes = std::filesystem::space(folder, unknown).available;
     constexpr std::uintmax_t max = std::numeric_limits<std::int64_t>::max();
@@ -439,13 +429,11 @@ std::int64_t free_bytes(const Path& folder) {
 }
 
 // Returns the device that a folder is on. Files on one device share its free space.
-std::optional<dev_t> device_of(const Path& folder) {
+static std::optional<dev_t> device_of(const Path& folder) {
     struct stat status {};
     if (stat(folder.c_str(), &status) != 0) return {};
     return status.st_dev;
 }
-
-}  // namespace
 
 std::vector<DiskRoom> disk_rooms(const std::vector<Path>& files, const Striping& striping, std::int64_t bytes) {
     std::map<dev_t, DiskRoom> rooms;
@@ -474,8 +462,6 @@ void check_room(const std::vector<DiskRoom>& rooms) {
     }
 }
 
-namespace {
-
 // Below this data rate, any disk is fast enough.
 constexpr double any_disk_bytes_per_s = 50e6;
 constexpr std::int64_t piece_bytes = 4 << 20;  // to each disk at a time
@@ -485,8 +471,8 @@ constexpr double trial_s = 0.2;
 
 // Opens one file next to each path. The names are removed at once, so the files disappear when closed, even if the
 // program crashes.
-std::unique_ptr<DurableFile> nameless_file(const std::vector<Path>& beside, std::int64_t stripe_bytes,
-                                           const RecordingTools& tools) {
+static std::unique_ptr<DurableFile> nameless_file(const std::vector<Path>& beside, std::int64_t stripe_bytes,
+                                                  const RecordingTools& tools) {
     std::vector<std::unique_ptr<DurableFile>> files;
     for (const Path& path : beside) {
         const Path name = path.string() + ".try";
@@ -499,7 +485,7 @@ std::unique_ptr<DurableFile> nameless_file(const std::vector<Path>& beside, std:
 }
 
 // Returns random bytes, which a compressing file system cannot shrink, like spectra.
-BlockMemory noise(std::int64_t bytes) {
+static BlockMemory noise(std::int64_t bytes) {
     BlockMemory memory = block_memory(bytes, MemoryKind::host);
     std::mt19937_64 random;
     for (std::int64_t at = 0; at < bytes; at += 8) {
@@ -510,7 +496,7 @@ BlockMemory noise(std::int64_t bytes) {
 }
 
 // Returns how much a test may write. The disks must keep room for the recording and for other writers.
-std::int64_t max_bytes_to_try(const std::vector<DiskRoom>& rooms) {
+static std::int64_t max_bytes_to_try(const std::vector<DiskRoom>& rooms) {
     std::int64_t bytes = max_trial_bytes;
     for (const DiskRoom& room : rooms) bytes = std::min(bytes, (room.free_bytes - room.wanted_bytes) / 2);
     return bytes;
@@ -518,12 +504,10 @@ std::int64_t max_bytes_to_try(const std::vector<DiskRoom>& rooms) {
 
 // Returns whether the blocks that may be held cover what the disks lag behind at the end of a recording of known
 // length.
-bool pool_bridges_the_gap(const RecordingRequest& wanted, double arriving, double taken) {
+static bool pool_bridges_the_gap(const RecordingRequest& wanted, double arriving, double taken) {
     return static_cast<double>(wanted.expected_bytes) * (1 - taken / arriving) <=
            static_cast<double>(wanted.held_bytes);
 }
-
-}  // namespace
 
 double bytes_per_s(const Scan& scan, double line_rate_hz) {
     const SpectraLayout layout = spectra_layout(scan.file, scan.format, scan.geometry, scan.path.string());

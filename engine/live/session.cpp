@@ -384,13 +384,9 @@ double Session::seconds() const {
 
 // ---- The reconstructing thread of a session.
 
-namespace {
-
 constexpr auto looks_around_after = 100ms;
 constexpr auto idle_poll_interval = 5ms;  // while a changed setting is being prepared
 constexpr auto stalled_after = 1s;        // a partly fed volume is no longer expected to continue
-
-}  // namespace
 
 // A call of the sink, which stays attached until it ends. A call that takes too long is reported as stuck.
 class Session::SinkCall {

@@ -247,16 +247,14 @@ std::vector<Mesh> sheets_of(const Surfaces& surfaces, const VolumeGrid& grid) {
 
 // ---- Files
 
-namespace {
-
 static_assert(std::endian::native == std::endian::little);
 
 template <class T>
-void append(std::string& bytes, const T& value) {
+static void append(std::string& bytes, const T& value) {
     bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-std::string stl_bytes(const std::vector<Mesh>& meshes) {
+static std::string stl_bytes(const std::vector<Mesh>& meshes) {
     std::string bytes("Echolux, millimetres");
     bytes.resize(80, ' ');
     std::size_t triangles = 0;
@@ -276,7 +274,7 @@ std::string stl_bytes(const std::vector<Mesh>& meshes) {
     return bytes;
 }
 
-std::string ply_bytes(const std::vector<Mesh>& meshes) {
+static std::string ply_bytes(const std::vector<Mesh>& meshes) {
     std::size_t points = 0, triangles = 0;
     for (const Mesh& mesh : meshes) {
         points += mesh.points.size();
@@ -305,13 +303,13 @@ std::string ply_bytes(const std::vector<Mesh>& meshes) {
 }
 
 // Linear part of an sRGB colour (IEC 61966-2-1).
-double linear(double part) {
+static double linear(double part) {
     return part <= 0.04045 ? part / 12.92 : std::pow((part + 0.055) / 1.055, 2.4);
 }
 
 // One mesh of a glTF file: its data is appended to `buffer`, its descriptions to `scene`. glTF has metres and y
 // upwards; the node turns the volume so that depth points down.
-void add_gltf(const Mesh& mesh, nlohmann::ordered_json& scene, std::string& buffer) {
+static void add_gltf(const Mesh& mesh, nlohmann::ordered_json& scene, std::string& buffer) {
     const std::size_t number = scene["meshes"].size();
     const auto view = [&](std::size_t offset, std::size_t length, int target) {
         scene["bufferViews"].push_back(
@@ -359,14 +357,14 @@ void add_gltf(const Mesh& mesh, nlohmann::ordered_json& scene, std::string& buff
     scene["scenes"][0]["nodes"].push_back(number);
 }
 
-void append_chunk(std::string& bytes, std::string chunk, const char* type, char filling) {
+static void append_chunk(std::string& bytes, std::string chunk, const char* type, char filling) {
     chunk.resize((chunk.size() + 3) / 4 * 4, filling);
     append(bytes, static_cast<std::uint32_t>(chunk.size()));
     bytes.append(type, 4);
     bytes += chunk;
 }
 
-std::string glb_bytes(const std::vector<Mesh>& meshes) {
+static std::string glb_bytes(const std::vector<Mesh>& meshes) {
     nlohmann::ordered_json scene{{"asset", {{"version", "2.0"}, {"generator", "Echolux"}}}, {"scene", 0}};
     std::string buffer;
     for (const Mesh& mesh : meshes) {
@@ -385,8 +383,6 @@ std::string glb_bytes(const std::vector<Mesh>& meshes) {
     append(bytes, static_cast<std::uint32_t>(12 + chunks.size()));
     return bytes + chunks;
 }
-
-}  // namespace
 
 const std::vector<std::string>& mesh_endings() {
     static const std::vector<std::string> endings{".stl", ".ply", ".glb"};

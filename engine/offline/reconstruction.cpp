@@ -444,13 +444,11 @@ std::map<std::string, std::string> Reconstruction::provenance(const ScanPart& pa
     return lines;
 }
 
-namespace {
-
-std::string cell_of(float value, bool is_known) {
+static std::string cell_of(float value, bool is_known) {
     return is_known ? fmt::format("{:.4f}", value) : std::string();
 }
 
-std::string row_of(const RepeatReport& one, const VolumeGrid& grid) {
+static std::string row_of(const RepeatReport& one, const VolumeGrid& grid) {
     const auto dz = static_cast<float>(grid.spacing_um[0]), dx = static_cast<float>(grid.spacing_um[1]);
     const bool known = one.is_used();
     return fmt::format("{},{},{},{},{:.4f},{},{}\n", cell_of(one.depth_rows, known), cell_of(one.a_scans, known),
@@ -458,8 +456,6 @@ std::string row_of(const RepeatReport& one, const VolumeGrid& grid) {
                        one.match, cell_of(one.bulk_decorrelation, !std::isnan(one.bulk_decorrelation)),
                        name_of(one.reason));
 }
-
-}  // namespace
 
 std::string repeats_table_heading() {
     return std::string(repeats_heading) +

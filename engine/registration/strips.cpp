@@ -462,8 +462,6 @@ std::unique_ptr<StripPairs> pairs_on_gpu(RegistrationOnGpu& gpu, const FeaturesO
 
 // ---- Judges the positions found for B-scans: which are valid, why others are not, and where the eye jumped.
 
-namespace {
-
 // peak to second peak
 constexpr double min_ratio = 1.1;
 constexpr double jump = 1.5;  // samples across a gap that indicate a saccade
@@ -471,7 +469,7 @@ constexpr double jump = 1.5;  // samples across a gap that indicate a saccade
 using Axis = double RowShift::*;
 constexpr std::array<Axis, 3> axes{&RowShift::z, &RowShift::x, &RowShift::y};
 
-double median(std::vector<double> values) {
+static double median(std::vector<double> values) {
     if (values.empty()) return 0;
     const auto middle = values.begin() + std::ssize(values) / 2;
     std::nth_element(values.begin(), middle, values.end());
@@ -479,12 +477,12 @@ double median(std::vector<double> values) {
 }
 
 // Returns whether a row has a position, even if it is at the end of the search range.
-bool has_place(const RowShift& row) {
+static bool has_place(const RowShift& row) {
     return row.is_valid() || row.reason == RowReason::out_of_range;
 }
 
 // Returns whether a row deviates from the median of its neighbours by more than `max_apart` samples.
-bool is_far(const std::vector<RowShift>& rows, std::int64_t at, double max_apart) {
+static bool is_far(const std::vector<RowShift>& rows, std::int64_t at, double max_apart) {
     for (const Axis axis : axes) {
         std::vector<double> around;
         for (std::int64_t j = std::max<std::int64_t>(0, at - 3); j <= std::min(std::ssize(rows) - 1, at + 3); ++j) {
@@ -497,7 +495,7 @@ bool is_far(const std::vector<RowShift>& rows, std::int64_t at, double max_apart
 
 // Rejects rows at the end of the reference that follow rows found only at the end of the range. They match there
 // because the rest of the reference is missing; their true position is beyond it.
-void reject_behind_range(std::vector<RowShift>& rows, const std::vector<StripPosition>& places) {
+static void reject_behind_range(std::vector<RowShift>& rows, const std::vector<StripPosition>& places) {
     for (const std::int64_t side : {1, -1}) {
         const std::int64_t count = std::ssize(rows);
         bool is_beyond = false;  // state of the last row that was found
@@ -511,7 +509,7 @@ void reject_behind_range(std::vector<RowShift>& rows, const std::vector<StripPos
 }
 
 // Interpolates rejected rows between valid ones, and extends the nearest position to the ends. Requires one valid row.
-void fill_gaps(std::vector<RowShift>& rows) {
+static void fill_gaps(std::vector<RowShift>& rows) {
     std::int64_t last = -1;
     for (std::int64_t j = 0; j <= std::ssize(rows); ++j) {
         const bool is_end = j == std::ssize(rows);
@@ -529,7 +527,7 @@ void fill_gaps(std::vector<RowShift>& rows) {
 }
 
 // Marks rows that move faster than `speed` samples per B-scan, and rejected runs between two distant positions.
-void mark_saccades(std::vector<RowShift>& rows, double speed) {
+static void mark_saccades(std::vector<RowShift>& rows, double speed) {
     const std::int64_t count = std::ssize(rows);
     std::vector<bool> fast(rows.size());
     for (std::int64_t j = 0; j < count; ++j) {
@@ -555,8 +553,6 @@ void mark_saccades(std::vector<RowShift>& rows, double speed) {
         if (fast[j] && is_open) rows[j].reason = RowReason::saccade;
     }
 }
-
-}  // namespace
 
 // Converts strip positions to row shifts and sets their reasons. `chance` is the correlation that noise reaches.
 std::vector<RowShift> judged(const std::vector<StripPosition>& places, const std::vector<float>& norms,
@@ -606,10 +602,8 @@ std::vector<RowShift> judged(const std::vector<StripPosition>& places, const std
 // ---- Features to compare B-scans by: the logarithm of the smoothed power, high-pass filtered, in the tissue's band of
 // depths.
 
-namespace {
-
 // Returns the next even length that is a product of 2, 3 and 5.
-std::int64_t good_length(std::int64_t at_least) {
+static std::int64_t good_length(std::int64_t at_least) {
     for (std::int64_t length = std::max<std::int64_t>(2, at_least);; ++length) {
         std::int64_t rest = length;
         for (const std::int64_t prime : {2, 3, 5}) {
@@ -621,8 +615,6 @@ std::int64_t good_length(std::int64_t at_least) {
 
 // 32 partial sums in four vectors; the compiler maps them to SIMD registers.
 using Eight [[gnu::vector_size(32)]] = float;
-
-}  // namespace
 
 PlaneTransform::PlaneTransform(std::int64_t depth, std::int64_t a_scans, std::int64_t max_z, std::int64_t max_x)
     : depth_(depth), a_scans_(a_scans), max_z_(max_z), max_x_(max_x), long_z_(good_length(depth + max_z + 1)),

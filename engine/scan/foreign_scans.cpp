@@ -193,8 +193,6 @@ void describe_octproz(const Path& path, Scan& scan) {
 
 // ---- Reads SD01RAW2 files. The layout was determined from recorded files.
 
-namespace {
-
 static_assert(std::endian::native == std::endian::little, "numbers are read as the file stores them");
 
 constexpr std::string_view magic = "SD01RAW2";
@@ -207,14 +205,15 @@ constexpr std::size_t background_lines_at = 0x54;  // u16
 using Header = std::array<char, header_bytes>;
 
 template <class T>
-T number_at(const Header& header, std::size_t place) {
+static T number_at(const Header& header, std::size_t place) {
     T number{};
     std::memcpy(&number, header.data() + place, sizeof(T));
     return number;
 }
 
 template <class T>
-std::vector<T> numbers_at(std::ifstream& stream, std::int64_t place, std::int64_t count, const std::string& where) {
+static std::vector<T> numbers_at(std::ifstream& stream, std::int64_t place, std::int64_t count,
+                                 const std::string& where) {
     std::vector<T> numbers(index(count));
     stream.seekg(place);
     stream.read(std::bit_cast<char*>(numbers.data()), count * static_cast<std::int64_t>(sizeof(T)));
@@ -223,7 +222,8 @@ std::vector<T> numbers_at(std::ifstream& stream, std::int64_t place, std::int64_
 }
 
 // The mean is exact, since sums of up to 65535 u16 lines fit into the mantissa.
-std::vector<double> mean_line(const std::vector<std::uint16_t>& lines, std::int64_t count, std::int64_t samples) {
+static std::vector<double> mean_line(const std::vector<std::uint16_t>& lines, std::int64_t count,
+                                     std::int64_t samples) {
     std::vector<double> mean(index(samples));
     for (std::size_t i = 0; i < lines.size(); ++i) mean[i % mean.size()] += lines[i];
     for (double& value : mean) value /= static_cast<double>(count);
@@ -233,7 +233,7 @@ std::vector<double> mean_line(const std::vector<std::uint16_t>& lines, std::int6
 // The file stores the position of each sample on the uniform k grid; a k map is the inverse. (Without inversion, the
 // apparent dispersion grows with depth: -8 rad at bin 30, -95 at bin 200 of a silicone phantom. With it, it is 3 to 4
 // rad everywhere, and the map agrees with the one published for the instrument.)
-std::vector<double> sample_positions(std::vector<double> on_grid) {
+static std::vector<double> sample_positions(std::vector<double> on_grid) {
     std::vector<double> sample = index_range(std::ssize(on_grid));
     if (on_grid.front() > on_grid.back()) {
         std::reverse(on_grid.begin(), on_grid.end());
@@ -248,8 +248,6 @@ std::vector<double> sample_positions(std::vector<double> on_grid) {
     positions.back() = sample.back();
     return positions;
 }
-
-}  // namespace
 
 bool is_sd01raw2(const std::filesystem::path& path) {
     std::array<char, magic.size()> start{};
@@ -294,12 +292,10 @@ void describe_sd01raw2(const std::filesystem::path& path, Scan& scan) {
 // ---- Finds attributes by name with a text search. This suffices, because the files have one element of each kind and
 // no entities.
 
-namespace {
-
 constexpr std::string_view sizes_element = "<Volume_Size";
 
 // Returns the beginning of the file, or "" if it is unreadable.
-std::string text_of(const std::filesystem::path& xml) {
+static std::string text_of(const std::filesystem::path& xml) {
     std::string text(64 << 10, '\0');
     std::ifstream stream = regular_stream(xml);
     stream.read(text.data(), std::ssize(text));
@@ -308,7 +304,7 @@ std::string text_of(const std::filesystem::path& xml) {
 }
 
 // Returns the value of `name="12"` in the first such element. Returns 0 if it is missing or is not a positive integer.
-std::int64_t attribute(std::string_view text, std::string_view element, std::string_view name) {
+static std::int64_t attribute(std::string_view text, std::string_view element, std::string_view name) {
     const std::size_t begin = text.find(element);
     if (begin == text.npos) return 0;
     const std::string_view inside = text.substr(begin, text.find('>', begin) - begin);
@@ -323,8 +319,6 @@ std::int64_t attribute(std::string_view text, std::string_view element, std::str
     const auto [end, problem] = std::from_chars(first, inside.data() + inside.size(), number);
     return problem == std::errc() && number > 0 && number <= 1 << 24 ? number : 0;
 }
-
-}  // namespace
 
 std::filesystem::path xml_of_unp(const std::filesystem::path& path) {
     return std::filesystem::path(path).replace_extension(".xml");

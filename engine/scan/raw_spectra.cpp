@@ -175,13 +175,9 @@ void check_file_size(const SpectraLayout& layout, const ScanGeometry& geometry, 
                 "again");
 }
 
-namespace {
-
 static_assert(std::endian::native == std::endian::little, "headers are copied as memory stores them");
 
 constexpr std::size_t checked_bytes = 28;  // all of the header except the checksum
-
-}  // namespace
 
 std::uint32_t crc32_of(std::span<const std::byte> bytes, std::uint32_t crc) {
     return static_cast<std::uint32_t>(::crc32_z(crc, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
@@ -231,17 +227,13 @@ std::array<std::byte, frame_header_bytes> FrameStamp::header(std::uint64_t seque
     return header;
 }
 
-namespace {
-
-std::int64_t size_of(int descriptor, const std::string& path) {
+static std::int64_t size_of(int descriptor, const std::string& path) {
     struct stat status {};
     if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
         throw Error(ErrorCode::bad_file, "is not a file", path);
     }
     return status.st_size;
 }
-
-}  // namespace
 
 std::vector<std::filesystem::path> raw_files(const Scan& scan) {
     std::vector<std::filesystem::path> files{scan.spectra};

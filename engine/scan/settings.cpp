@@ -190,10 +190,8 @@ std::string assignment_of(const std::string& key, const Value& value) {
     return key + "=" + without_quotes(value);
 }
 
-namespace {
-
-std::vector<std::vector<TomlEntry>> tables_of(const toml::table& root, const std::string& file,
-                                              const std::string& name) {
+static std::vector<std::vector<TomlEntry>> tables_of(const toml::table& root, const std::string& file,
+                                                     const std::string& name) {
     const std::string heading = "[[" + name + "]]";
     std::vector<std::vector<TomlEntry>> tables;
     for (const auto& [key, content] : root) {
@@ -211,8 +209,6 @@ std::vector<std::vector<TomlEntry>> tables_of(const toml::table& root, const std
     }
     return tables;
 }
-
-}  // namespace
 
 std::vector<std::vector<TomlEntry>> toml_tables(const std::filesystem::path& path, const std::string& name) {
     return tables_of(toml_of_file(path), path.string(), name);
@@ -236,11 +232,9 @@ std::vector<TomlEntry> toml_entries_of(const AssetKind& kind, const Asset& asset
     return toml_entries(shipped_text(kind, asset.name), asset.name);
 }
 
-namespace {
-
 // `known` lists the section of each field. Fields of a section are adjacent.
-[[noreturn]] void refuse_section(const std::string& section, std::vector<std::string_view> known,
-                                 const std::string& place) {
+[[noreturn]] static void refuse_section(const std::string& section, std::vector<std::string_view> known,
+                                        const std::string& place) {
     const std::string nearest = nearest_name(section, known);
     std::string names;
     known.erase(std::ranges::unique(known).begin(), known.end());
@@ -250,15 +244,9 @@ namespace {
                 nearest.empty() ? "the sections are " + names : remedy_for(nearest));
 }
 
-}  // namespace
-
-namespace {
-
-std::string place_of(std::string_view where, std::string_view key) {
+static std::string place_of(std::string_view where, std::string_view key) {
     return where.empty() ? std::string(key) : std::string(where) + ", " + std::string(key);
 }
-
-}  // namespace
 
 BoundField& Settings::find(std::string_view key, std::string_view where) {
     for (BoundField& field : fields_) {
@@ -295,17 +283,13 @@ const BoundField* Settings::field(std::string_view key) const {
     return found == fields_.end() ? nullptr : &*found;
 }
 
-namespace {
-
-bool has_one_of(const BoundField& field, const std::vector<std::string_view>& values) {
+static bool has_one_of(const BoundField& field, const std::vector<std::string_view>& values) {
     const Value value = field.get();
     return std::ranges::any_of(values, [&](std::string_view spelling) {
         if (const auto* text = std::get_if<std::string>(&value)) return *text == spelling;
         return value == parsed(field, field.default_value, spelling, field.key());
     });
 }
-
-}  // namespace
 
 // Returns the setting because of which the condition does not hold, nullptr if it holds. A field may depend on its own
 // value, so that one that is set can be reset.

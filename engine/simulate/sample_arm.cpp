@@ -332,11 +332,7 @@ void Tissue::gather(double x, double y, SlabLists& lists) const {
     }
 }
 
-namespace {
-
 constexpr double pitch_um = 10;  // mean distance between scatterers of a streamline
-
-}  // namespace
 
 Blood::Blood(const SampleArm& arm, std::uint64_t seed) : arm_(arm) {
     for (std::size_t t = 0; t < arm.scenery.tubes.size(); ++t) {

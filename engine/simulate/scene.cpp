@@ -130,11 +130,9 @@ const std::vector<Field<TubeLists>>& describe<TubeLists>() {
     return all;
 }
 
-namespace {
-
 // Checks that each list has one number per item or one number for all.
 template <class S>
-void check_lists(const S& lists, std::size_t count, const std::string& where) {
+static void check_lists(const S& lists, std::size_t count, const std::string& where) {
     for (const Field<S>& field : describe<S>()) {
         const Value value = field.get(lists);
         const auto* list = std::get_if<std::vector<double>>(&value);
@@ -146,7 +144,7 @@ void check_lists(const S& lists, std::size_t count, const std::string& where) {
 }
 
 // Throws unless boundaries are sorted and all lists have matching lengths.
-void check_scene(const SceneFile& file, const std::string& where) {
+static void check_scene(const SceneFile& file, const std::string& where) {
     const std::vector<double>& depths = file.boundaries.depth;
     if (!std::ranges::is_sorted(depths)) {
         throw Error(ErrorCode::bad_setting, "is not in ascending order", where + ", boundaries.depth",
@@ -158,8 +156,6 @@ void check_scene(const SceneFile& file, const std::string& where) {
     if (!file.lumps.x.empty()) check_lists(file.lumps, file.lumps.x.size(), where + ", lumps.");
     if (!file.tubes.depth.empty()) check_lists(file.tubes, file.tubes.depth.size(), where + ", tubes.");
 }
-
-}  // namespace
 
 SceneFile scene_of(const Asset& asset) {
     const std::string where = asset.own.empty() ? asset.name : asset.own.string();
@@ -195,8 +191,6 @@ std::vector<SceneEntry> scene_entries() {
     return scenes;
 }
 
-namespace {
-
 using std::numbers::pi;
 
 constexpr double min_form_um = 400;
@@ -204,20 +198,18 @@ constexpr double min_form_um = 400;
 constexpr double max_of_range = 0.9;
 
 // Quadratic bow: zero at the centre, `bow_um` in the corners.
-double bowed(double bow_um, double u, double v) {
+static double bowed(double bow_um, double u, double v) {
     return 2 * bow_um * (u * u + v * v);
 }
 
 // Returns the length of the intersection of [a, b] and [c, d].
-double overlap(double a, double b, double c, double d) {
+static double overlap(double a, double b, double c, double d) {
     return std::max(0.0, std::min(b, d) - std::max(a, c));
 }
 
-std::string micrometres(double length) {
+static std::string micrometres(double length) {
     return std::to_string(std::lround(length)) + " um";
 }
-
-}  // namespace
 
 Scenery::Scenery(const Simulation& s, double depth_range_um)
     : width_um(field_size(s).x_um), length_um(field_size(s).y_um), deepest_um(max_of_range * depth_range_um),

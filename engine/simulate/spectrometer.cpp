@@ -58,17 +58,15 @@ double Spectrometer::roll_off(double optical_um) const {
     return !wide_pixels || x == 0 ? 1 : std::sin(x) / x;
 }
 
-namespace {
-
 constexpr std::size_t quantiles = 4096;
 constexpr double calibration_lines = 1000;
 
-double normal_cdf(double x) {
+static double normal_cdf(double x) {
     return std::erfc(-x / std::sqrt(2.0)) / 2;
 }
 
 // Returns x with normal_cdf(x) = p, by bisection. Slow, but called only to build a table.
-double normal_quantile(double p) {
+static double normal_quantile(double p) {
     double low = -10;
     double high = 10;
     for (int i = 0; i < 60; ++i) {
@@ -79,7 +77,7 @@ double normal_quantile(double p) {
 }
 
 // Returns equally likely values; the sum of two of them has unit variance.
-std::vector<float> normal_table() {
+static std::vector<float> normal_table() {
     std::vector<double> values(quantiles);
     double power = 0;
     for (std::size_t i = 0; i < quantiles; ++i) {
@@ -93,11 +91,9 @@ std::vector<float> normal_table() {
 }
 
 // Returns a normal random number of unit variance: the sum of two table values selected by a hash.
-float normal(const std::vector<float>& table, std::uint64_t bits) {
+static float normal(const std::vector<float>& table, std::uint64_t bits) {
     return table[bits % quantiles] + table[(bits >> 20) % quantiles];
 }
-
-}  // namespace
 
 LineScanCamera::LineScanCamera(const Simulation& s, const Spectrometer& spectrometer)
     : normal_(normal_table()), dark_(static_cast<float>(s.dark_counts)),

@@ -500,35 +500,33 @@ SpeckleTables tables_of(const Size3& size, const SpeckleFilter& filter, float ma
 // search cannot use neighbouring B-scans. There a wide Gaussian is better (docs/filters.md). Structure is what differs
 // between two Gaussian means more than speckle does.
 
-namespace {
-
 constexpr double fine_sigma = 1.5, wide_sigma = 4;  // in voxels; of the structure, and of the local mean of its square
 constexpr double correlated_voxels = 2.2;           // per independent one, in real B-scans
 constexpr float uniform_below = 1.5f, structured_above = 3;  // of the square, in units expected from speckle alone
 
 // Returns the sum of a[i] b[i] over the common offsets of two odd lists of weights.
-double overlap_of(const std::vector<float>& a, const std::vector<float>& b) {
+static double overlap_of(const std::vector<float>& a, const std::vector<float>& b) {
     const auto& [small, large] = a.size() < b.size() ? std::tie(a, b) : std::tie(b, a);
     const std::size_t first = (large.size() - small.size()) / 2;
     return std::inner_product(small.begin(), small.end(), large.begin() + static_cast<std::ptrdiff_t>(first), 0.0);
 }
 
 // Returns the variance of the difference of ln(mean) between both Gaussians in uniform speckle of `looks`.
-double variance_of_speckle(double looks) {
+static double variance_of_speckle(double looks) {
     const std::vector<float> fine = gaussian_weights(fine_sigma), wide = gaussian_weights(wide_sigma);
     const auto square = [](double value) { return value * value; };
     return correlated_voxels / looks *
            (square(overlap_of(fine, fine)) - 2 * square(overlap_of(fine, wide)) + square(overlap_of(wide, wide)));
 }
 
-std::vector<float> smoothed(std::vector<float> values, const Size3& size, double sigma) {
+static std::vector<float> smoothed(std::vector<float> values, const Size3& size, double sigma) {
     smooth(values, size, {sigma, size[1] > 1 ? sigma : 0, 0});
     return values;
 }
 
 // Replaces `means`, non-local means of `power`, by the blend. `margin` as in the tables of the filter.
-void blend_uniform_tissue(std::vector<float>& means, const std::vector<float>& power, const Size3& size, double looks,
-                          float margin) {
+static void blend_uniform_tissue(std::vector<float>& means, const std::vector<float>& power, const Size3& size,
+                                 double looks, float margin) {
     const std::vector<float> wide = smoothed(power, size, wide_sigma);
     std::vector<float> structure = smoothed(power, size, fine_sigma);
     for (std::size_t i = 0; i < structure.size(); ++i) {
@@ -543,8 +541,6 @@ void blend_uniform_tissue(std::vector<float>& means, const std::vector<float>& p
         means[i] = share * means[i] + (1 - share) * wide[i];
     }
 }
-
-}  // namespace
 
 std::vector<float> filtered(const std::vector<float>& power, const Size3& size, const SpeckleFilter& filter,
                             Progress& progress) {
@@ -574,10 +570,8 @@ FilteredPower filtered(const std::vector<float>& power, const Size3& size, const
     return done;
 }
 
-namespace {
-
 // Returns how the volume stores power. Throws if it is unknown or not brightness.
-StoredAs stored_in(const VolumeGrid& grid, StoredAs stored_as) {
+static StoredAs stored_in(const VolumeGrid& grid, StoredAs stored_as) {
     if (grid.type == VoxelType::complex64) {
         throw Error(ErrorCode::bad_setting, "complex voxels cannot be filtered", "recipe.quantity",
                     "reconstruct db, intensity or amplitude");
@@ -592,14 +586,14 @@ StoredAs stored_in(const VolumeGrid& grid, StoredAs stored_as) {
                 "filter.stored_as", "select db, intensity, amplitude, fourth-root or log if known");
 }
 
-constexpr Stored meaning_of(StoredAs stored_as) {
+static constexpr Stored meaning_of(StoredAs stored_as) {
     if (stored_as == StoredAs::db || stored_as == StoredAs::log) return Stored::db;
     if (stored_as == StoredAs::fourth_root) return Stored::fourth_root;
     return stored_as == StoredAs::amplitude ? Stored::amplitude : Stored::intensity;
 }
 
 template <class Code>
-Code code_of(double code) {
+static Code code_of(double code) {
     if constexpr (std::is_integral_v<Code>) {
         using Limits = std::numeric_limits<Code>;
         return static_cast<Code>(std::lround(std::clamp<double>(code, Limits::min(), Limits::max())));
@@ -609,7 +603,7 @@ Code code_of(double code) {
 }
 
 // Returns the Gaussian mean of known values around each voxel.
-std::vector<float> mean_around(std::vector<float> power, const VolumeGrid& grid) {
+static std::vector<float> mean_around(std::vector<float> power, const VolumeGrid& grid) {
     constexpr double around = 4;  // sigma in voxels
     const Size3 size{grid.depth, grid.a_scans, grid.b_scans};
     const std::array<double, 3> sigma{around, grid.a_scans > 1 ? around : 0, grid.b_scans > 1 ? around : 0};
@@ -629,7 +623,7 @@ std::vector<float> mean_around(std::vector<float> power, const VolumeGrid& grid)
 
 // Returns the mean power above which a voxel counts as tissue: 10 dB above the noise, or half of the brightest if
 // hardly any voxel reaches that.
-float tissue_level(std::vector<float> means) {
+static float tissue_level(std::vector<float> means) {
     const auto percentile = [&](double share) {
         const auto place = means.begin() + std::lround(share * static_cast<double>(means.size() - 1));
         std::ranges::nth_element(means, place);
@@ -640,7 +634,7 @@ float tissue_level(std::vector<float> means) {
 }
 
 // Divides each intensity by the mean around it, so that bright tissue does not dominate. NaN outside tissue.
-std::vector<float> contrast_of(std::vector<float> power, const VolumeGrid& grid) {
+static std::vector<float> contrast_of(std::vector<float> power, const VolumeGrid& grid) {
     const std::vector<float> mean = mean_around(power, grid);
     const float level = tissue_level(mean);
     for (std::size_t i = 0; i < power.size(); ++i)
@@ -649,7 +643,7 @@ std::vector<float> contrast_of(std::vector<float> power, const VolumeGrid& grid)
 }
 
 // Like power_of(), but NaN where the volume has no value.
-std::vector<float> known_power_of(const Volume& volume, StoredAs stored_as) {
+static std::vector<float> known_power_of(const Volume& volume, StoredAs stored_as) {
     const VolumeGrid& grid = volume.grid;
     const StoredPower stored = stored_power(grid, stored_as);
     std::vector<float> power(index(grid.voxels()));
@@ -669,8 +663,6 @@ std::vector<float> known_power_of(const Volume& volume, StoredAs stored_as) {
     });
     return power;
 }
-
-}  // namespace
 
 StoredPower stored_power(const VolumeGrid& grid, StoredAs stored_as) {
     const StoredAs held = stored_in(grid, stored_as);

@@ -360,11 +360,7 @@ std::vector<CheckTable> validated_resampling(ValidationRun& run) {
 
 // ---- Validates width and side lobes of a mirror at the centre of the depth range and of a deep one.
 
-namespace {
-
 constexpr std::array<std::size_t, 2> depths{2, 4};  // indices of published_depths
-
-}  // namespace
 
 CheckTable validated_axial_response(ValidationRun& run, AxialTable& axial) {
     CheckTable table{
@@ -404,20 +400,18 @@ CheckTable validated_axial_response(ValidationRun& run, AxialTable& axial) {
 
 // ---- Validates the NUFFT against the sum that it approximates (docs/transforms.md 7).
 
-namespace {
-
 constexpr std::int64_t n = ModelInstrument::samples;
 
 constexpr std::array kernels{GridKernel::gaussian, GridKernel::kaiser_bessel, GridKernel::exponential};
 constexpr std::array kernel_names{"Gaussian", "Kaiser-Bessel", "exponential"};
 
 // Returns the rounding error of floats. It is larger for coarse grids, which divide by small numbers.
-double float_floor(double oversampling) {
+static double float_floor(double oversampling) {
     return oversampling >= 2 ? 3e-7 : oversampling >= 1.5 ? 6e-7 : 6e-6;
 }
 
 // Returns the sum over the samples' true wavenumbers, each weighted by its share of the grid.
-std::vector<std::complex<double>> direct_sum(const ModelInstrument& instrument, const std::vector<float>& line) {
+static std::vector<std::complex<double>> direct_sum(const ModelInstrument& instrument, const std::vector<float>& line) {
     std::vector<std::complex<double>> terms, turns, bins(n / 2);
     for (std::size_t p = 0; p < line.size(); ++p) {
         terms.emplace_back(instrument.share()[p] * double{line[p]} / double{n});
@@ -433,7 +427,8 @@ std::vector<std::complex<double>> direct_sum(const ModelInstrument& instrument, 
 }
 
 // Returns the relative l2 error.
-double relative_error(const std::vector<std::complex<float>>& found, const std::vector<std::complex<double>>& truth) {
+static double relative_error(const std::vector<std::complex<float>>& found,
+                             const std::vector<std::complex<double>>& truth) {
     double error = 0, all = 0;
     for (std::size_t i = 0; i < truth.size(); ++i) {
         error += std::norm(std::complex<double>(found[i]) - truth[i]);
@@ -441,8 +436,6 @@ double relative_error(const std::vector<std::complex<float>>& found, const std::
     }
     return std::sqrt(error / all);
 }
-
-}  // namespace
 
 CheckTable validated_nufft(ValidationRun& run) {
     CheckTable table{

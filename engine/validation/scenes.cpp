@@ -353,20 +353,16 @@ VesselContrast contrast_of(const PaintedRepeats& painted, const std::vector<floa
             below.shown / below.count};
 }
 
-namespace {
-
 using std::numbers::pi;
 
 constexpr double lobes_step = 0.125, lobes_reach = 40;  // in bins
 
 // The model instrument has the simulator's default settings, except for the number of samples.
-Simulation model() {
+static Simulation model() {
     Simulation simulation;
     simulation.samples = ModelInstrument::samples;
     return simulation;
 }
-
-}  // namespace
 
 std::vector<double> share_of_grid(const std::vector<double>& points) {
     std::vector<double> share;

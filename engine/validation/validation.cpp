@@ -112,9 +112,7 @@ std::vector<const Check*> ValidationReport::failures() const {
     return failed;
 }
 
-namespace {
-
-std::string row(const RealSection::Row& row) {
+static std::string row(const RealSection::Row& row) {
     const BoundaryErrors& errors = row.errors;
     const std::string mean = std::isnan(errors.mean_rows) ? "none" : fmt::format("{:.1f} px", errors.mean_rows);
     return fmt::format("| {} | {} | {} | {:.2f} | {:.2f} | {} | {:.2f} | {:.2f} |\n", row.kind,
@@ -122,7 +120,7 @@ std::string row(const RealSection::Row& row) {
                        errors.ok, errors.false_ok);
 }
 
-std::string text_of(const RealSection& section) {
+static std::string text_of(const RealSection& section) {
     std::string text = "\n## Real recordings\n\n";
     if (section.is_empty()) return text + "Skipped: `data` names no folder with real recordings.\n";
     text +=
@@ -142,8 +140,6 @@ constexpr const char* not_on_real_data =
     "\nNot validated on real data: volumes of layers, layers of diseased eyes, angiography, Doppler velocities and "
     "flow,\n"
     "registration, attenuation, compressive sensing. Their tables above use simulated or painted scenes.\n";
-
-}  // namespace
 
 std::string markdown_of(const ValidationReport& report) {
     std::size_t all = 0;
@@ -167,13 +163,9 @@ std::string markdown_of(const ValidationReport& report) {
     return text + text_of(report.real) + not_on_real_data;
 }
 
-namespace {
-
-void append(std::vector<CheckTable>& tables, std::vector<CheckTable> more) {
+static void append(std::vector<CheckTable>& tables, std::vector<CheckTable> more) {
     for (CheckTable& table : more) tables.push_back(std::move(table));
 }
-
-}  // namespace
 
 ValidationReport run(const ValidationJob& job, Progress& progress) {
     constexpr std::int64_t topics = 9;
@@ -204,14 +196,10 @@ ValidationReport run(const ValidationJob& job, Progress& progress) {
     return report;
 }
 
-namespace {
-
-VoxelTarget place_in(std::vector<std::byte>& voxels, const VolumeGrid& grid) {
+static VoxelTarget place_in(std::vector<std::byte>& voxels, const VolumeGrid& grid) {
     voxels.resize(index(grid.bytes()));
     return packed_target(voxels.data(), grid);
 }
-
-}  // namespace
 
 std::string ValidationRun::backends() const {
     std::string all;

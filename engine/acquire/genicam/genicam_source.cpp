@@ -33,20 +33,51 @@ namespace echolux {
 class ImageBuffers : public std::enable_shared_from_this<ImageBuffers> {
   public:
     // Allocates `count` buffers. Throws Error{out_of_memory}.
-    ImageBuffers(std::int64_t count, std::int64_t bytes, MemoryKind wanted);
-    ~ImageBuffers();
+    ImageBuffers(std::int64_t count, std::int64_t bytes, MemoryKind wanted) {
+        for (std::int64_t i = 0; i < count; ++i) memory_.push_back(block_memory(bytes, wanted));
+        for (const BlockMemory& memory : memory_) {
+            buffers_.push_back(arv_buffer_new(index(bytes), memory.data));
+        }
+        held_.reserve(buffers_.size());
+    }
+    ~ImageBuffers() {
+        for (ArvBuffer* buffer : buffers_) g_object_unref(buffer);
+    }
     ImageBuffers(const ImageBuffers&) = delete;
     ImageBuffers& operator=(const ImageBuffers&) = delete;
 
     MemoryKind memory() const { return memory_.front().kind; }
 
     // Queues all buffers that are not in use. `stream` must exist until detach().
-    void attach(ArvStream* stream);
-    void detach();
+    // A stream takes a reference to each buffer and drops it at its end. Our own reference remains.
+    void attach(ArvStream* stream) {
+        const std::lock_guard lock(mutex_);
+        stream_ = stream;
+        for (ArvBuffer* buffer : buffers_) {
+            if (std::ranges::find(held_, buffer) == held_.end()) {
+                arv_stream_push_buffer(stream, ARV_BUFFER(g_object_ref(buffer)));
+            }
+        }
+    }
+    void detach() {
+        const std::lock_guard lock(mutex_);
+        stream_ = nullptr;
+    }
 
     // Returns a filled buffer to the stream: at once, or when the last copy of the returned pointer is destroyed.
-    void requeue(ArvBuffer* buffer);
-    std::shared_ptr<const void> keep(ArvBuffer* buffer);
+    void requeue(ArvBuffer* buffer) {
+        const std::lock_guard lock(mutex_);
+        std::erase(held_, buffer);
+        if (stream_ != nullptr) arv_stream_push_buffer(stream_, ARV_BUFFER(g_object_ref(buffer)));
+        g_object_unref(buffer);
+    }
+    std::shared_ptr<const void> keep(ArvBuffer* buffer) {
+        {
+            const std::lock_guard lock(mutex_);
+            held_.push_back(buffer);
+        }
+        return {buffer, [buffers = shared_from_this()](ArvBuffer* returned) { buffers->requeue(returned); }};
+    }
 
   private:
     std::mutex mutex_;
@@ -141,50 +172,6 @@ struct GenicamSetup {
 
 // Configures the camera for the scan. Throws Error{bad_setting, bad_file, device}.
 GenicamSetup set_up(GenicamCamera& camera, const SourceRequest& wanted);
-
-ImageBuffers::ImageBuffers(std::int64_t count, std::int64_t bytes, MemoryKind wanted) {
-    for (std::int64_t i = 0; i < count; ++i) memory_.push_back(block_memory(bytes, wanted));
-    for (const BlockMemory& memory : memory_) {
-        buffers_.push_back(arv_buffer_new(index(bytes), memory.data));
-    }
-    held_.reserve(buffers_.size());
-}
-
-ImageBuffers::~ImageBuffers() {
-    for (ArvBuffer* buffer : buffers_) g_object_unref(buffer);
-}
-
-// A stream takes a reference to each buffer and drops it at its end. Our own reference remains.
-void ImageBuffers::attach(ArvStream* stream) {
-    const std::lock_guard lock(mutex_);
-    stream_ = stream;
-    for (ArvBuffer* buffer : buffers_) {
-        if (std::ranges::find(held_, buffer) == held_.end()) {
-            arv_stream_push_buffer(stream, ARV_BUFFER(g_object_ref(buffer)));
-        }
-    }
-}
-
-void ImageBuffers::detach() {
-    const std::lock_guard lock(mutex_);
-    stream_ = nullptr;
-}
-
-void ImageBuffers::requeue(ArvBuffer* buffer) {
-    const std::lock_guard lock(mutex_);
-    std::erase(held_, buffer);
-    if (stream_ != nullptr) arv_stream_push_buffer(stream_, ARV_BUFFER(g_object_ref(buffer)));
-    g_object_unref(buffer);
-}
-
-std::shared_ptr<const void> ImageBuffers::keep(ArvBuffer* buffer) {
-    {
-        const std::lock_guard lock(mutex_);
-        held_.push_back(buffer);
-    }
-    return {buffer, [buffers = shared_from_this()](ArvBuffer* returned) { buffers->requeue(returned); }};
-}
-
 namespace {
 
 // Socket buffer for packets that Aravis has not read yet: some milliseconds of a fast camera. Linux may limit it
@@ -396,10 +383,8 @@ void GenicamCamera::stop() noexcept {
     if (!lost_) arv_camera_stop_acquisition(camera_.get(), nullptr);
 }
 
-namespace {
-
 // The camera determines the pixel format. It also determines the samples per line, unless the scan specifies them.
-void agree_on_lines(GenicamCamera& camera, Scan& scan) {
+static void agree_on_lines(GenicamCamera& camera, Scan& scan) {
     camera.pixel_format().describe_to(scan.format);
     scan.file = {};
     if (scan.geometry.samples > 0) camera.set_width(scan.geometry.samples * scan.format.channels);
@@ -415,13 +400,13 @@ void agree_on_lines(GenicamCamera& camera, Scan& scan) {
 }
 
 // Returns the line rate from the settings or the scan. 0: the camera's own rate, which may depend on the image height.
-double wanted_line_rate_hz(const SourceSettings& settings, const ScanGeometry& geometry) {
+static double wanted_line_rate_hz(const SourceSettings& settings, const ScanGeometry& geometry) {
     return settings.line_rate_hz > 0 ? settings.line_rate_hz : geometry.line_rate_hz;
 }
 
 // Sets exposure and line rate, and records the line rate that the camera actually uses.
-void agree_on_speed(GenicamCamera& camera, const SourceSettings& settings, ScanGeometry& geometry,
-                    std::int64_t image_lines) {
+static void agree_on_speed(GenicamCamera& camera, const SourceSettings& settings, ScanGeometry& geometry,
+                           std::int64_t image_lines) {
     const auto refuse = [&](const char* what, const char* key) {
         throw Error(ErrorCode::bad_setting, fmt::format("the {} of this camera cannot be set", what),
                     camera.name() + ", source." + key, "leave it out, or set it in the camera");
@@ -438,15 +423,13 @@ void agree_on_speed(GenicamCamera& camera, const SourceSettings& settings, ScanG
 }
 
 // Returns the bytes per image. A smaller payload than the pixels need indicates compression.
-std::int64_t payload_of(const GenicamCamera& camera, std::int64_t pixels) {
+static std::int64_t payload_of(const GenicamCamera& camera, std::int64_t pixels) {
     const std::int64_t needed = pixels * camera.pixel_format().sent_bits / 8;
     const std::int64_t sent = camera.payload_bytes();
     if (sent >= needed) return sent;
     throw Error(ErrorCode::device, fmt::format("sends {} per image, expected {}", plural(sent, "bytes"), needed),
                 camera.name() + ", PayloadSize", "check whether compression or a region mode is enabled");
 }
-
-}  // namespace
 
 bool GenicamSetup::sends_the_same(const GenicamSetup& other) const {
     return format == other.format && image_pixels == other.image_pixels && plan.lines == other.plan.lines &&
@@ -493,7 +476,15 @@ constexpr milliseconds look_around{50};       // interval for checking the conne
 
 class GenicamSource : public Source {
   public:
-    explicit GenicamSource(const SourceRequest& wanted);
+    explicit GenicamSource(const SourceRequest& wanted)
+        : wanted_(wanted), camera_(connected()), name_(camera_->name()), setup_(set_up(*camera_, wanted)),
+          pool_(setup_.block_bytes, wanted.memory) {
+        const bool adopted = setup_.images_are_blocks();
+        const std::int64_t images =
+            adopted ? setup_.pool_blocks : std::max(images_in_flight, 2 * setup_.plan.images_per_block);
+        buffers_ =
+            std::make_shared<ImageBuffers>(images, setup_.payload_bytes, adopted ? wanted.memory : MemoryKind::host);
+    }
     ~GenicamSource() override { stop(); }
 
     const Scan& scan() const override { return setup_.scan; }
@@ -501,9 +492,48 @@ class GenicamSource : public Source {
     std::int64_t pool_blocks() const override { return setup_.pool_blocks; }
     const SourceCapabilities& capabilities() const override { return setup_.capabilities; }
     std::string name() const override { return name_; }
-    void start() override;
-    Arrival next(milliseconds timeout) override;
-    void stop() noexcept override;
+    void start() override {
+        stop();
+        if (!camera_) reconnect();
+        numbers_ = {};
+        next_image_ = next_block_ = incomplete_ = late_ = 0;
+        sequence_ = 0;
+        first_ns_.reset();
+        stream_ = camera_->stream();
+        buffers_->attach(stream_.get());
+        try {
+            camera_->start();
+        } catch (...) {
+            stop();
+            throw;
+        }
+    }
+    Arrival next(milliseconds timeout) override {
+        if (!stream_) fail("is not started", "start it");
+        const auto deadline = steady_clock::now() + timeout;
+        while (true) {
+            if (camera_->is_lost()) {
+                stop();
+                camera_.reset();
+                fail("the camera no longer answers",
+                     "check its cable and power: acquisition continues when it is back");
+            }
+            const auto left = std::clamp<steady_clock::duration>(deadline - steady_clock::now(), {}, look_around);
+            const auto us = std::chrono::duration_cast<std::chrono::microseconds>(left).count();
+            ArvBuffer* image = us > 0 ? arv_stream_timeout_pop_buffer(stream_.get(), static_cast<guint64>(us))
+                                      : arv_stream_try_pop_buffer(stream_.get());
+            if (image == nullptr && steady_clock::now() >= deadline) return {};
+            if (image == nullptr) continue;
+            if (std::optional<Block> block = take(image)) return {Arrival::Kind::block, std::move(*block)};
+        }
+    }
+    void stop() noexcept override {
+        partial_.reset();
+        if (!stream_) return;
+        if (camera_) camera_->stop();
+        buffers_->detach();
+        stream_.reset();
+    }
 
   private:
     // A block that is being assembled from images.
@@ -514,15 +544,124 @@ class GenicamSource : public Source {
         double time_s = 0;
     };
 
-    std::unique_ptr<GenicamCamera> connected() const;
-    void reconnect();
-    std::optional<Block> take(ArvBuffer* image);
-    bool has_right_shape(ArvBuffer* image) const;
-    std::optional<Block> copied(ArvBuffer* image, const ImagePosition& place, double time_s);
-    Block block(const ImagePosition& place, const BlockMemory& memory, double time_s);
-    std::int64_t number_of(const ImagePosition& place) const;
-    double seconds(ArvBuffer* image);
-    [[noreturn]] void fail(const std::string& problem, const char* remedy);
+    // The name has the form "genicam:ID,FEATURE=VALUE ...".
+    std::unique_ptr<GenicamCamera> connected() const {
+        const SourceName name(wanted_.name);
+        return std::make_unique<GenicamCamera>(name.id, name.options);
+    }
+    // After a lost connection, the camera is opened again. It must send the same images as before.
+    void reconnect() {
+        auto camera = connected();
+        if (!set_up(*camera, wanted_).sends_the_same(setup_)) {
+            throw Error(ErrorCode::device, "the camera reconnected with different settings", name_, "open it again");
+        }
+        camera_ = std::move(camera);
+    }
+    // Takes over an image and either makes it a block or returns it to the camera. Images with missing packets are
+    // dropped; the gap in frame ids reveals the loss. If all images are incomplete, the network is too slow and the
+    // source fails.
+    std::optional<Block> take(ArvBuffer* image) {
+        std::shared_ptr<const void> keeper = buffers_->keep(image);
+        if (arv_buffer_get_status(image) != ARV_BUFFER_STATUS_SUCCESS) {
+            if (++incomplete_ < max_incomplete) return std::nullopt;
+            keeper.reset();
+            stop();
+            fail(fmt::format("{} in a row are incomplete", plural(max_incomplete, "images")),
+                 "set packet size and MTU to 9000 bytes (jumbo frames), and a larger net.core.rmem_max: "
+                 "docs/cameras.md");
+        }
+        incomplete_ = 0;
+        if (!has_right_shape(image)) {
+            keeper.reset();
+            stop();
+            fail("an image differs in size or format from the settings",
+                 "check whether another program changes the camera's settings");
+        }
+        const std::int64_t number = numbers_.number(arv_buffer_get_frame_id(image));
+        if (number < next_image_) {
+            if (++late_ < max_late) return std::nullopt;
+            keeper.reset();
+            stop();
+            fail(fmt::format("its frame numbers run backwards: {} after {}", number, next_image_ - 1),
+                 "check whether another program starts or resets the camera");
+        }
+        late_ = 0;
+        next_image_ = number + 1;
+        const ImagePosition place = place_of(number, setup_.plan);
+        const double time_s = seconds(image);
+        if (place.block >= setup_.plan.blocks_per_volume) return std::nullopt;
+        if (!setup_.images_are_blocks()) return copied(image, place, time_s);
+        std::size_t bytes = 0;
+        const void* pixels = arv_buffer_get_data(image, &bytes);
+        BlockMemory memory;
+        memory.data = const_cast<std::byte*>(static_cast<const std::byte*>(pixels));
+        memory.kind = buffers_->memory();
+        memory.keeper = std::move(keeper);
+        return block(place, memory, time_s);
+    }
+    // Another program may have changed the camera's region or format.
+    bool has_right_shape(ArvBuffer* image) const {
+        if (arv_buffer_get_payload_type(image) != ARV_BUFFER_PAYLOAD_TYPE_IMAGE &&
+            arv_buffer_get_payload_type(image) != ARV_BUFFER_PAYLOAD_TYPE_EXTENDED_CHUNK_DATA) {
+            return false;
+        }
+        const std::int64_t lines = arv_buffer_get_image_height(image);
+        return lines == setup_.plan.lines && lines * arv_buffer_get_image_width(image) == setup_.image_pixels;
+    }
+    // Appends an image to the current block and returns the block when it is complete. A block with a missing image is
+    // dropped.
+    std::optional<Block> copied(ArvBuffer* image, const ImagePosition& place, double time_s) {
+        const std::int64_t number = number_of(place);
+        if (partial_ && (partial_->number != number || partial_->images != place.image)) partial_.reset();
+        if (!partial_) {
+            if (place.image != 0) return std::nullopt;  // the first image of the block was lost
+            const std::optional<BlockMemory> memory = pool_.take_below(setup_.pool_blocks);
+            if (!memory) return std::nullopt;
+            partial_ = Partial{*memory, number, 0, time_s};
+        }
+        const auto* sent = static_cast<const std::byte*>(arv_buffer_get_data(image, nullptr));
+        const std::int64_t bytes = setup_.block_bytes / setup_.plan.images_per_block;
+        std::byte* to = partial_->memory.data + place.image * bytes;
+        if (setup_.format->is_stored_as_sent()) {
+            std::memcpy(to, sent, index(bytes));
+        } else {
+            setup_.format->unpack(sent, {to, index(bytes)});
+        }
+        if (++partial_->images < setup_.plan.images_per_block) return std::nullopt;
+        const Partial whole = *std::exchange(partial_, std::nullopt);
+        return block(place, whole.memory, whole.time_s);
+    }
+    Block block(const ImagePosition& place, const BlockMemory& memory, double time_s) {
+        const std::int64_t number = number_of(place);
+        Block block;
+        block.data = memory.data;
+        block.bytes = setup_.block_bytes;
+        block.frames = setup_.frames;
+        block.memory = memory.kind;
+        block.volume = place.volume;
+        block.first_b_scan = place.block * setup_.plan.block_b_scans;
+        block.b_scans = setup_.plan.block_b_scans;
+        block.sequence = sequence_++;
+        block.lost_before = number - next_block_;
+        block.time_s = time_s;
+        block.keeper = memory.keeper;
+        next_block_ = number + 1;
+        return block;
+    }
+    // Returns the number of the block since the start, without flyback.
+    std::int64_t number_of(const ImagePosition& place) const {
+        return place.volume * setup_.plan.blocks_per_volume + place.block;
+    }
+    // Uses the camera's clock, or the host's if the camera has none.
+    double seconds(ArvBuffer* image) {
+        std::uint64_t ns = arv_buffer_get_timestamp(image);
+        if (ns == 0) ns = arv_buffer_get_system_timestamp(image);
+        if (!first_ns_) first_ns_ = ns;
+        return static_cast<double>(static_cast<std::int64_t>(ns - *first_ns_)) * 1e-9;
+    }
+    [[noreturn]] void fail(const std::string& problem, const char* remedy) {
+        throw Error(ErrorCode::device, problem, name_, remedy);
+    }
 
     SourceRequest wanted_;
     std::unique_ptr<GenicamCamera> camera_;  // null after the connection was lost
@@ -542,185 +681,6 @@ class GenicamSource : public Source {
     std::optional<std::uint64_t> first_ns_;
     std::optional<Partial> partial_;
 };
-
-GenicamSource::GenicamSource(const SourceRequest& wanted)
-    : wanted_(wanted), camera_(connected()), name_(camera_->name()), setup_(set_up(*camera_, wanted)),
-      pool_(setup_.block_bytes, wanted.memory) {
-    const bool adopted = setup_.images_are_blocks();
-    const std::int64_t images =
-        adopted ? setup_.pool_blocks : std::max(images_in_flight, 2 * setup_.plan.images_per_block);
-    buffers_ = std::make_shared<ImageBuffers>(images, setup_.payload_bytes, adopted ? wanted.memory : MemoryKind::host);
-}
-
-// The name has the form "genicam:ID,FEATURE=VALUE ...".
-std::unique_ptr<GenicamCamera> GenicamSource::connected() const {
-    const SourceName name(wanted_.name);
-    return std::make_unique<GenicamCamera>(name.id, name.options);
-}
-
-// After a lost connection, the camera is opened again. It must send the same images as before.
-void GenicamSource::reconnect() {
-    auto camera = connected();
-    if (!set_up(*camera, wanted_).sends_the_same(setup_)) {
-        throw Error(ErrorCode::device, "the camera reconnected with different settings", name_, "open it again");
-    }
-    camera_ = std::move(camera);
-}
-
-void GenicamSource::start() {
-    stop();
-    if (!camera_) reconnect();
-    numbers_ = {};
-    next_image_ = next_block_ = incomplete_ = late_ = 0;
-    sequence_ = 0;
-    first_ns_.reset();
-    stream_ = camera_->stream();
-    buffers_->attach(stream_.get());
-    try {
-        camera_->start();
-    } catch (...) {
-        stop();
-        throw;
-    }
-}
-
-void GenicamSource::stop() noexcept {
-    partial_.reset();
-    if (!stream_) return;
-    if (camera_) camera_->stop();
-    buffers_->detach();
-    stream_.reset();
-}
-
-Arrival GenicamSource::next(milliseconds timeout) {
-    if (!stream_) fail("is not started", "start it");
-    const auto deadline = steady_clock::now() + timeout;
-    while (true) {
-        if (camera_->is_lost()) {
-            stop();
-            camera_.reset();
-            fail("the camera no longer answers", "check its cable and power: acquisition continues when it is back");
-        }
-        const auto left = std::clamp<steady_clock::duration>(deadline - steady_clock::now(), {}, look_around);
-        const auto us = std::chrono::duration_cast<std::chrono::microseconds>(left).count();
-        ArvBuffer* image = us > 0 ? arv_stream_timeout_pop_buffer(stream_.get(), static_cast<guint64>(us))
-                                  : arv_stream_try_pop_buffer(stream_.get());
-        if (image == nullptr && steady_clock::now() >= deadline) return {};
-        if (image == nullptr) continue;
-        if (std::optional<Block> block = take(image)) return {Arrival::Kind::block, std::move(*block)};
-    }
-}
-
-// Takes over an image and either makes it a block or returns it to the camera. Images with missing packets are dropped;
-// the gap in frame ids reveals the loss. If all images are incomplete, the network is too slow and the source fails.
-std::optional<Block> GenicamSource::take(ArvBuffer* image) {
-    std::shared_ptr<const void> keeper = buffers_->keep(image);
-    if (arv_buffer_get_status(image) != ARV_BUFFER_STATUS_SUCCESS) {
-        if (++incomplete_ < max_incomplete) return std::nullopt;
-        keeper.reset();
-        stop();
-        fail(fmt::format("{} in a row are incomplete", plural(max_incomplete, "images")),
-             "set packet size and MTU to 9000 bytes (jumbo frames), and a larger net.core.rmem_max: docs/cameras.md");
-    }
-    incomplete_ = 0;
-    if (!has_right_shape(image)) {
-        keeper.reset();
-        stop();
-        fail("an image differs in size or format from the settings",
-             "check whether another program changes the camera's settings");
-    }
-    const std::int64_t number = numbers_.number(arv_buffer_get_frame_id(image));
-    if (number < next_image_) {
-        if (++late_ < max_late) return std::nullopt;
-        keeper.reset();
-        stop();
-        fail(fmt::format("its frame numbers run backwards: {} after {}", number, next_image_ - 1),
-             "check whether another program starts or resets the camera");
-    }
-    late_ = 0;
-    next_image_ = number + 1;
-    const ImagePosition place = place_of(number, setup_.plan);
-    const double time_s = seconds(image);
-    if (place.block >= setup_.plan.blocks_per_volume) return std::nullopt;
-    if (!setup_.images_are_blocks()) return copied(image, place, time_s);
-    std::size_t bytes = 0;
-    const void* pixels = arv_buffer_get_data(image, &bytes);
-    BlockMemory memory;
-    memory.data = const_cast<std::byte*>(static_cast<const std::byte*>(pixels));
-    memory.kind = buffers_->memory();
-    memory.keeper = std::move(keeper);
-    return block(place, memory, time_s);
-}
-
-// Another program may have changed the camera's region or format.
-bool GenicamSource::has_right_shape(ArvBuffer* image) const {
-    if (arv_buffer_get_payload_type(image) != ARV_BUFFER_PAYLOAD_TYPE_IMAGE &&
-        arv_buffer_get_payload_type(image) != ARV_BUFFER_PAYLOAD_TYPE_EXTENDED_CHUNK_DATA) {
-        return false;
-    }
-    const std::int64_t lines = arv_buffer_get_image_height(image);
-    return lines == setup_.plan.lines && lines * arv_buffer_get_image_width(image) == setup_.image_pixels;
-}
-
-// Appends an image to the current block and returns the block when it is complete. A block with a missing image is
-// dropped.
-std::optional<Block> GenicamSource::copied(ArvBuffer* image, const ImagePosition& place, double time_s) {
-    const std::int64_t number = number_of(place);
-    if (partial_ && (partial_->number != number || partial_->images != place.image)) partial_.reset();
-    if (!partial_) {
-        if (place.image != 0) return std::nullopt;  // the first image of the block was lost
-        const std::optional<BlockMemory> memory = pool_.take_below(setup_.pool_blocks);
-        if (!memory) return std::nullopt;
-        partial_ = Partial{*memory, number, 0, time_s};
-    }
-    const auto* sent = static_cast<const std::byte*>(arv_buffer_get_data(image, nullptr));
-    const std::int64_t bytes = setup_.block_bytes / setup_.plan.images_per_block;
-    std::byte* to = partial_->memory.data + place.image * bytes;
-    if (setup_.format->is_stored_as_sent()) {
-        std::memcpy(to, sent, index(bytes));
-    } else {
-        setup_.format->unpack(sent, {to, index(bytes)});
-    }
-    if (++partial_->images < setup_.plan.images_per_block) return std::nullopt;
-    const Partial whole = *std::exchange(partial_, std::nullopt);
-    return block(place, whole.memory, whole.time_s);
-}
-
-Block GenicamSource::block(const ImagePosition& place, const BlockMemory& memory, double time_s) {
-    const std::int64_t number = number_of(place);
-    Block block;
-    block.data = memory.data;
-    block.bytes = setup_.block_bytes;
-    block.frames = setup_.frames;
-    block.memory = memory.kind;
-    block.volume = place.volume;
-    block.first_b_scan = place.block * setup_.plan.block_b_scans;
-    block.b_scans = setup_.plan.block_b_scans;
-    block.sequence = sequence_++;
-    block.lost_before = number - next_block_;
-    block.time_s = time_s;
-    block.keeper = memory.keeper;
-    next_block_ = number + 1;
-    return block;
-}
-
-// Returns the number of the block since the start, without flyback.
-std::int64_t GenicamSource::number_of(const ImagePosition& place) const {
-    return place.volume * setup_.plan.blocks_per_volume + place.block;
-}
-
-// Uses the camera's clock, or the host's if the camera has none.
-double GenicamSource::seconds(ArvBuffer* image) {
-    std::uint64_t ns = arv_buffer_get_timestamp(image);
-    if (ns == 0) ns = arv_buffer_get_system_timestamp(image);
-    if (!first_ns_) first_ns_ = ns;
-    return static_cast<double>(static_cast<std::int64_t>(ns - *first_ns_)) * 1e-9;
-}
-
-void GenicamSource::fail(const std::string& problem, const char* remedy) {
-    throw Error(ErrorCode::device, problem, name_, remedy);
-}
-
 }  // namespace
 
 std::unique_ptr<Source> open_genicam(const SourceRequest& wanted) {

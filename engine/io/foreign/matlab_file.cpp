@@ -36,25 +36,23 @@ struct MatlabArray {
     bool is_complex = false;
     std::int64_t place = 0;  // offset of the variable in files of version 5
 
-    bool is_picture() const;     // two to four dimensions, none empty
-    ImageHeader header() const;  // only for pictures
+    // Two to four dimensions, none empty.
+    bool is_picture() const {
+        return sizes.size() >= 2 && sizes.size() <= 4 &&
+               std::ranges::all_of(sizes, [](std::int64_t size) { return size > 0; });
+    }
+    // Only for pictures.
+    ImageHeader header() const {
+        ImageHeader header;
+        header.size = {sizes[1], sizes[0], sizes.size() > 2 ? sizes[2] : 1};
+        header.time_points = sizes.size() > 3 ? sizes[3] : 1;
+        header.type = voxel_type(whole_type());
+        header.has_unit = false;
+        add_provenance(header, "variable", name);
+        return header;
+    }
     StoredType whole_type() const { return is_complex ? StoredType::complex64 : type; }
 };
-
-bool MatlabArray::is_picture() const {
-    return sizes.size() >= 2 && sizes.size() <= 4 &&
-           std::ranges::all_of(sizes, [](std::int64_t size) { return size > 0; });
-}
-
-ImageHeader MatlabArray::header() const {
-    ImageHeader header;
-    header.size = {sizes[1], sizes[0], sizes.size() > 2 ? sizes[2] : 1};
-    header.time_points = sizes.size() > 3 ? sizes[3] : 1;
-    header.type = voxel_type(whole_type());
-    header.has_unit = false;
-    add_provenance(header, "variable", name);
-    return header;
-}
 
 // Returns the array called `name`, by default the largest. Throws Error{bad_file, bad_setting}, listing the arrays.
 // Arrays of three or four dimensions are preferred over larger matrices.

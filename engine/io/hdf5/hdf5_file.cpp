@@ -490,18 +490,14 @@ std::unique_ptr<ImageReader> read_hdf5(int descriptor, const std::filesystem::pa
     return std::make_unique<Hdf5Reader>(descriptor, path, part);
 }
 
-namespace {
-
 // Memory limit: one chunk, which may expand by up to 1032 (deflate), both compressed and decompressed.
-std::int64_t max_memory_for(const std::filesystem::path& path) {
+static std::int64_t max_memory_for(const std::filesystem::path& path) {
     constexpr std::int64_t some = 256 << 20, best_packing = 1032, max = 16LL << 30;
     std::error_code missing;
     const std::uintmax_t bytes = std::filesystem::file_size(path, missing);
     if (missing) return some;
     return some + std::min(max, best_packing * static_cast<std::int64_t>(std::min<std::uintmax_t>(bytes, max)));
 }
-
-}  // namespace
 
 std::unique_ptr<ImageReader> open_hdf5(const std::filesystem::path& path) {
     return open_hdf5_dataset(path, {});

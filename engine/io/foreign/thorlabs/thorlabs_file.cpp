@@ -170,28 +170,26 @@ void ZipMember::read(std::int64_t place, std::span<std::byte> out) {
 // ---- Header.xml -----------------------------------------------------------------------------------------------------
 // Sizes are checked by the code that uses them.
 
-namespace {
-
-std::int64_t whole(const char* text, std::int64_t otherwise) {
+static std::int64_t whole(const char* text, std::int64_t otherwise) {
     const std::string_view digits(text);
     std::int64_t value = 0;
     const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
     return problem == std::errc() ? value : otherwise;
 }
 
-double real(const char* text) {  // 0 if it is not a number
+static double real(const char* text) {  // 0 if it is not a number
     double value = 0;
     const std::string_view digits(text);
     const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
     return problem == std::errc() && std::isfinite(value) ? value : 0;
 }
 
-double positive(const char* text, double otherwise) {
+static double positive(const char* text, double otherwise) {
     const double value = real(text);
     return value > 0 ? value : otherwise;
 }
 
-std::string on_one_line(std::string text) {
+static std::string on_one_line(std::string text) {
     constexpr std::size_t longest = 1000;
     text.resize(std::min(text.size(), longest));
     std::ranges::replace_if(
@@ -199,7 +197,7 @@ std::string on_one_line(std::string text) {
     return text;
 }
 
-ThorlabsFile file_of(const pugi::xml_node& node) {
+static ThorlabsFile file_of(const pugi::xml_node& node) {
     const auto number = [&](const char* name, std::int64_t otherwise) {
         return whole(node.attribute(name).value(), otherwise);
     };
@@ -222,11 +220,9 @@ ThorlabsFile file_of(const pugi::xml_node& node) {
 }
 
 // Returns the first text with this name at any level, because its position depends on the software version.
-const char* text_named(const pugi::xml_document& document, std::string_view name) {
+static const char* text_named(const pugi::xml_document& document, std::string_view name) {
     return document.find_node([name](const pugi::xml_node& node) { return node.name() == name; }).child_value();
 }
-
-}  // namespace
 
 const ThorlabsFile* ThorlabsHeader::file(const std::string& name) const {
     const auto found = files.find(name);
