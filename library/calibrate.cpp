@@ -139,26 +139,22 @@ echolux_status echolux_search_dispersion(const echolux_scan* scan, const echolux
 
 // ---- Mirrors at several depths: their readings, and the roll-off of the signal with depth.
 
-namespace {
-
 constexpr std::int64_t max_bins = std::int64_t{1} << 24;
 
-std::vector<double> vector_of(const double* values, std::size_t count, const char* name) {
+static std::vector<double> vector_of(const double* values, std::size_t count, const char* name) {
     const std::span<const double> numbers = numbers_argument(values, count, name);
     return {numbers.begin(), numbers.end()};
 }
 
 // Averages the power of the lines with the dispersion signs that mirror_at_depth() tries.
-MirrorAtDepth mirror_in(ReconstructionSpec spec, const Block& lines, const std::vector<double>& background,
-                        const DepthWindow& window) {
+static MirrorAtDepth mirror_in(ReconstructionSpec spec, const Block& lines, const std::vector<double>& background,
+                               const DepthWindow& window) {
     return mirror_at_depth(spec, background, "block", window, [&](const ReconstructionSpec& wanted) {
         MeanProfile profile(wanted);
         profile.add(lines);
         return profile;
     });
 }
-
-}  // namespace
 
 echolux_status echolux_read_mirror(const echolux_scan* scan, const echolux_block* block, const double* background,
                                    int64_t depth_begin, int64_t depth_end, echolux_mirror_reading* reading,

@@ -147,16 +147,12 @@ std::string off_one_line(std::string_view line) {
 
 // ---- Conversions
 
-namespace {
-
 constexpr std::int64_t max_bytes = std::int64_t{1} << 47;  // exceeds any address space; products fit 64 bits
 
-void require_within(std::int64_t number, std::int64_t most, const char* what, const char* name) {
+static void require_within(std::int64_t number, std::int64_t most, const char* what, const char* name) {
     if (number >= 0 && number <= most) return;
     throw BadArgument(std::string("its ") + what + " cannot be " + std::to_string(number), name);
 }
-
-}  // namespace
 
 std::int64_t bytes_argument(std::int64_t bytes, const char* name) {
     require_within(bytes, max_bytes, "size or place", name);

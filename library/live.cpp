@@ -61,20 +61,66 @@ class KeptVolumes {
     void keep(std::int64_t bytes) { max_bytes_ = bytes; }  // call before the first volume; with 0 nothing is kept
 
     // Removes the oldest volumes if there is no room, and all if the new one has a different shape.
-    void add(const FinishedVolume& volume);
+    void add(const FinishedVolume& volume) {
+        const std::scoped_lock lock(mutex_);
+        if (is_paused_ || volume.bytes() > max_bytes_) return;
+        if (!volumes_.empty() && volumes_.back().structure->grid != volume.structure->grid) {
+            volumes_.clear();
+            bytes_ = 0;
+        }
+        volumes_.push_back(volume);
+        // Drop the oldest until the rest fits.
+        for (bytes_ += volume.bytes(); bytes_ > max_bytes_; volumes_.pop_front()) bytes_ -= volumes_.front().bytes();
+    }
 
-    std::int64_t count() const;
+    std::int64_t count() const {
+        const std::scoped_lock lock(mutex_);
+        return std::ssize(volumes_);
+    }
 
     // Pauses and returns a kept volume; 0 is the oldest. Throws Error{bad_setting} if `time_point` is out of range.
-    FinishedVolume go_to(std::int64_t time_point);
-    void play();
+    FinishedVolume go_to(std::int64_t time_point) {
+        const std::scoped_lock lock(mutex_);
+        if (time_point < 0 || time_point >= std::ssize(volumes_)) {
+            throw Error(ErrorCode::bad_setting,
+                        fmt::format("is {}, and {} are kept", time_point, plural(std::ssize(volumes_), "volumes")),
+                        "time_point", remedy());
+        }
+        is_paused_ = true;
+        return volumes_[index(time_point)];
+    }
+    void play() {
+        const std::scoped_lock lock(mutex_);
+        is_paused_ = false;
+    }
 
     // Writes the volumes of the last `seconds` (0: all) as one series and returns their number. New volumes may arrive
     // while it writes. Throws Error{output, bad_setting}; without any volume no file is written.
-    std::int64_t save(const std::filesystem::path& path, double seconds) const;
+    std::int64_t save(const std::filesystem::path& path, double seconds) const {
+        // Copy the list, whose voxels are shared, so that the session is not blocked while the file is written.
+        const std::deque<FinishedVolume> volumes = [&] {
+            const std::scoped_lock lock(mutex_);
+            return volumes_;
+        }();
+        if (volumes.empty()) throw Error(ErrorCode::bad_setting, "no volumes are kept", path.string(), remedy());
+        const FinishedVolume& newest = volumes.back();
+        RecentSeries series{{}, newest.structure->grid, newest.structure->provenance, newest.plan};
+        for (const FinishedVolume& one : volumes)
+            series.volumes.push_back({series.volumes.size(), {one.number, one.time_s, one.plan}});
+        series.volumes = last_of(series.volumes, seconds);
+        std::size_t next = 0;
+        SilentProgress no_progress;
+        write_recent(
+            path, series, [&] { return volumes[series.volumes[next++].serial].structure->voxels; }, no_progress);
+        return std::ssize(series.volumes);
+    }
 
   private:
-    std::string remedy() const;  // advice for errors about too few volumes
+    // Advice for errors about too few volumes.
+    std::string remedy() const {
+        return max_bytes_ > 0 ? "let the session run longer, or give it more memory with `source.keep_gb`"
+                              : "set `source.keep_gb`, or keep_gb of its options, when the session is opened";
+    }
 
     mutable std::mutex mutex_;
     std::int64_t max_bytes_ = 0;
@@ -82,63 +128,6 @@ class KeptVolumes {
     bool is_paused_ = false;
     std::deque<FinishedVolume> volumes_;
 };
-
-void KeptVolumes::add(const FinishedVolume& volume) {
-    const std::scoped_lock lock(mutex_);
-    if (is_paused_ || volume.bytes() > max_bytes_) return;
-    if (!volumes_.empty() && volumes_.back().structure->grid != volume.structure->grid) {
-        volumes_.clear();
-        bytes_ = 0;
-    }
-    volumes_.push_back(volume);
-    // Drop the oldest until the rest fits.
-    for (bytes_ += volume.bytes(); bytes_ > max_bytes_; volumes_.pop_front()) bytes_ -= volumes_.front().bytes();
-}
-
-std::int64_t KeptVolumes::count() const {
-    const std::scoped_lock lock(mutex_);
-    return std::ssize(volumes_);
-}
-
-std::string KeptVolumes::remedy() const {
-    return max_bytes_ > 0 ? "let the session run longer, or give it more memory with `source.keep_gb`"
-                          : "set `source.keep_gb`, or keep_gb of its options, when the session is opened";
-}
-
-FinishedVolume KeptVolumes::go_to(std::int64_t time_point) {
-    const std::scoped_lock lock(mutex_);
-    if (time_point < 0 || time_point >= std::ssize(volumes_)) {
-        throw Error(ErrorCode::bad_setting,
-                    fmt::format("is {}, and {} are kept", time_point, plural(std::ssize(volumes_), "volumes")),
-                    "time_point", remedy());
-    }
-    is_paused_ = true;
-    return volumes_[index(time_point)];
-}
-
-void KeptVolumes::play() {
-    const std::scoped_lock lock(mutex_);
-    is_paused_ = false;
-}
-
-std::int64_t KeptVolumes::save(const std::filesystem::path& path, double seconds) const {
-    // Copy the list, whose voxels are shared, so that the session is not blocked while the file is written.
-    const std::deque<FinishedVolume> volumes = [&] {
-        const std::scoped_lock lock(mutex_);
-        return volumes_;
-    }();
-    if (volumes.empty()) throw Error(ErrorCode::bad_setting, "no volumes are kept", path.string(), remedy());
-    const FinishedVolume& newest = volumes.back();
-    RecentSeries series{{}, newest.structure->grid, newest.structure->provenance, newest.plan};
-    for (const FinishedVolume& one : volumes)
-        series.volumes.push_back({series.volumes.size(), {one.number, one.time_s, one.plan}});
-    series.volumes = last_of(series.volumes, seconds);
-    std::size_t next = 0;
-    SilentProgress no_progress;
-    write_recent(
-        path, series, [&] { return volumes[series.volumes[next++].serial].structure->voxels; }, no_progress);
-    return std::ssize(series.volumes);
-}
 
 // ---- Queue of finished volumes that the caller takes: only the newest, or several without loss.
 

@@ -131,23 +131,21 @@ struct echolux_reconstructor : Handle<Kind::reconstructor> {
     std::int64_t slices_of_a_b_scan() const { return work().grid().b_scans / spec.geometry.b_scans; }
 };
 
-namespace {
-
 // Without flow, `flow_to` receives an empty grid.
-void copy_grids_out(const VolumeGrid& structure, const std::optional<VolumeGrid>& flow, echolux_grid* to,
-                    echolux_grid* flow_to) {
+static void copy_grids_out(const VolumeGrid& structure, const std::optional<VolumeGrid>& flow, echolux_grid* to,
+                           echolux_grid* flow_to) {
     copy_out(to, grid_of(structure), "structure");
     if (flow_to != nullptr) copy_out(flow_to, flow ? grid_of(*flow) : echolux_grid{}, "flow");
 }
 
 // Complex values on the host only need the alignment of a float, and phasors that of a byte.
-std::int64_t alignment_of(VoxelType type, bool on_device) {
+static std::int64_t alignment_of(VoxelType type, bool on_device) {
     return type == VoxelType::complex64 && !on_device ? 4 : type == VoxelType::phasor8 ? 1 : bytes_of(type);
 }
 
 // Place for slices [first, first + count) of a volume of `grid`.
-VoxelTarget target_of(const echolux_place& given, const VolumeGrid& grid, std::int64_t first, std::int64_t count,
-                      const char* name) {
+static VoxelTarget target_of(const echolux_place& given, const VolumeGrid& grid, std::int64_t first, std::int64_t count,
+                             const char* name) {
     const std::int64_t line = grid.depth * bytes_of(grid.type);
     // `before`: slices of the volume between the start of the caller's memory and the block.
     const std::int64_t bytes = bytes_argument(given.bytes, name),
@@ -180,8 +178,8 @@ VoxelTarget target_of(const echolux_place& given, const VolumeGrid& grid, std::i
 }
 
 // Blocks count B-scan positions. The structure may have several slices per position, flow has one.
-VoxelTargets targets_of(const echolux_reconstructor& one, const Block& block, const echolux_place* structure,
-                        const echolux_place* flow) {
+static VoxelTargets targets_of(const echolux_reconstructor& one, const Block& block, const echolux_place* structure,
+                               const echolux_place* flow) {
     const std::int64_t slices = one.slices_of_a_b_scan();
     const echolux_place given = copy_in(structure, "structure");
     VoxelTargets targets(
@@ -193,8 +191,6 @@ VoxelTargets targets_of(const echolux_reconstructor& one, const Block& block, co
     targets.flow = target_of(copy_in(flow, "flow"), *grid, block.first_b_scan, block.b_scans, "flow");
     return targets;
 }
-
-}  // namespace
 
 echolux_status echolux_plan(const echolux_scan* scan, echolux_grid* structure, echolux_grid* flow,
                             echolux_error* error) {
@@ -289,14 +285,12 @@ echolux_status echolux_reconstructor_collect(echolux_reconstructor* reconstructo
 // ---- Stages: the caller's callbacks as stages of the pipeline.
 
 namespace echolux::library {
-namespace {
-
-void call(echolux_stage stage, void* user, const echolux_staged& staged, const char* name) {
+static void call(echolux_stage stage, void* user, const echolux_staged& staged, const char* name) {
     if (stage(user, &staged) != 0) throw Error(ErrorCode::cancelled, "was ended by a stage", name);
 }
 
-echolux_staged staged_values(int stage, void* values, const std::array<std::int64_t, 5>& shape,
-                             const std::array<std::int64_t, 5>& stride_bytes) {
+static echolux_staged staged_values(int stage, void* values, const std::array<std::int64_t, 5>& shape,
+                                    const std::array<std::int64_t, 5>& stride_bytes) {
     echolux_staged staged{};
     staged.size = sizeof staged;
     staged.stage = stage;
@@ -308,8 +302,8 @@ echolux_staged staged_values(int stage, void* values, const std::array<std::int6
 }
 
 // Describes all lines of a block, each with `each` contiguous values of `bytes` bytes.
-echolux_staged of_lines(int stage, void* values, const HookLines& lines, const ScanGeometry& geometry,
-                        std::int64_t each, std::int64_t bytes) {
+static echolux_staged of_lines(int stage, void* values, const HookLines& lines, const ScanGeometry& geometry,
+                               std::int64_t each, std::int64_t bytes) {
     const std::int64_t line = each * bytes, position = geometry.a_repeats * line, frame = geometry.a_scans * position;
     echolux_staged staged =
         staged_values(stage, values, {lines.b_scans, geometry.b_repeats, geometry.a_scans, geometry.a_repeats, each},
@@ -319,7 +313,7 @@ echolux_staged of_lines(int stage, void* values, const HookLines& lines, const S
     return staged;
 }
 
-echolux_staged of_voxels(const HookVoxels& made, const VolumeGrid& grid) {
+static echolux_staged of_voxels(const HookVoxels& made, const VolumeGrid& grid) {
     echolux_staged staged = staged_values(
         ECHOLUX_STAGE_VOXELS, made.voxels, {made.b_scans, 1, grid.a_scans, 1, grid.depth},
         {made.b_scan_bytes, made.b_scan_bytes, made.a_scan_bytes, made.a_scan_bytes, bytes_of(grid.type)});
@@ -331,8 +325,6 @@ echolux_staged of_voxels(const HookVoxels& made, const VolumeGrid& grid) {
     staged.offset = grid.offset;
     return staged;
 }
-
-}  // namespace
 
 std::shared_ptr<CallerHooks> stages_of(const echolux_stages* stages, const ScanGeometry& geometry) {
     const echolux_stages wanted = copy_in_or_default(stages, "stages");

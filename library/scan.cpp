@@ -164,15 +164,13 @@ echolux_status echolux_scan_read(const echolux_scan* scan, int64_t volume, int64
 
 // ---- Settings of a scan or view by key: texts and numbers in, descriptions out.
 
-namespace {
-
 // The value as text without quotation marks.
-std::string bare(const Value& value) {
+static std::string bare(const Value& value) {
     const auto* text = std::get_if<std::string>(&value);
     return text != nullptr ? *text : spelled(value);
 }
 
-double number_of(const BoundField& field) {
+static double number_of(const BoundField& field) {
     const Value value = field.get();
     if (const auto* flag = std::get_if<bool>(&value)) return *flag ? 1 : 0;
     if (const auto* integer = std::get_if<std::int64_t>(&value)) return static_cast<double>(*integer);
@@ -181,13 +179,11 @@ double number_of(const BoundField& field) {
 }
 
 // Converts a number to the type of the field, which checks its range later.
-Value meant(const BoundField& field, double number) {
+static Value meant(const BoundField& field, double number) {
     if (std::isnan(number)) throw Error(ErrorCode::bad_setting, "NaN is not a value", field.key());
     if (std::holds_alternative<bool>(field.default_value) && (number == 0 || number == 1)) return number != 0;
     return number;
 }
-
-}  // namespace
 
 // The pointers in choice_pointers are taken last: `texts` must not grow after that.
 void echolux_settings::finish() {

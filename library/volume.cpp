@@ -199,10 +199,8 @@ echolux_status echolux_volume_write(const echolux_volume* volume, const char* pa
 
 // ---- series
 
-namespace {
-
 // Throws BadArgument unless the series has this time point.
-const TimePoints& points_with(const echolux_series* series, std::int64_t time_point) {
+static const TimePoints& points_with(const echolux_series* series, std::int64_t time_point) {
     const TimePoints& points = checked_handle(series, "series").points;
     if (time_point < 0 || time_point >= points.count())
         throw BadArgument("is not a time point of the series", "time_point");
@@ -210,7 +208,8 @@ const TimePoints& points_with(const echolux_series* series, std::int64_t time_po
 }
 
 // Returns the grid of a resolution level, and the number of levels.
-VolumeGrid level_of(const TimePoints& points, std::int64_t time_point, std::int64_t level, std::int64_t* levels) {
+static VolumeGrid level_of(const TimePoints& points, std::int64_t time_point, std::int64_t level,
+                           std::int64_t* levels) {
     const std::vector<VolumeGrid> all = points.levels(time_point);
     if (levels != nullptr) *levels = std::ssize(all);
     if (level < 0 || level >= std::ssize(all)) {
@@ -220,13 +219,11 @@ VolumeGrid level_of(const TimePoints& points, std::int64_t time_point, std::int6
 }
 
 // Voxels [begin, end) of a region; an `end` of 0 means all up to the last.
-Interval part_of(std::int64_t begin, std::int64_t end, std::int64_t size, const char* name) {
+static Interval part_of(std::int64_t begin, std::int64_t end, std::int64_t size, const char* name) {
     const Interval part{begin, end == 0 ? size : end};
     if (part.begin >= 0 && part.begin < part.end && part.end <= size) return part;
     throw BadArgument("is not within 0 and " + std::to_string(size), name);
 }
-
-}  // namespace
 
 echolux_status echolux_series_open(const char* path, echolux_series** series, echolux_error* error) {
     return guarded(error, [&] {

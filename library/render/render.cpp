@@ -51,16 +51,12 @@ struct echolux_renderer : Handle<Kind::renderer> {
     Renderer renderer;
 };
 
-namespace {
-
-OpenedVolume opened(const echolux_volume& volume) {
+static OpenedVolume opened(const echolux_volume& volume) {
     OpenedVolume one;
     one.volume = *volume.volume;  // a view may flatten the volume, so copy it
     one.geometry = volume.geometry;
     return one;
 }
-
-}  // namespace
 
 echolux_status echolux_view_create(echolux_view** view, echolux_error* error) {
     return guarded(error, [&] {
@@ -119,10 +115,8 @@ echolux_status echolux_render(echolux_renderer* renderer, const echolux_volume* 
 
 // ---- Movies of volumes in memory and of files.
 
-namespace {
-
 // Zeros and NULL keep the defaults of MovieSpec.
-MovieSpec spec_of(const echolux_movie& wanted) {
+static MovieSpec spec_of(const echolux_movie& wanted) {
     MovieSpec spec;
     if (wanted.path != nullptr) spec.path = wanted.path;
     if (wanted.fps != nullptr) spec.fps = wanted.fps;
@@ -133,8 +127,6 @@ MovieSpec spec_of(const echolux_movie& wanted) {
     spec.end = wanted.end_frame;
     return spec;
 }
-
-}  // namespace
 
 echolux_status echolux_write_movie(const echolux_volume* volume, const char* input, const echolux_view* view,
                                    const echolux_movie* movie, const char* output, echolux_error* error) {
