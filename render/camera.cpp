@@ -41,9 +41,7 @@ glm::dvec3 volume_extent(const VolumeGrid& grid) {
             static_cast<double>(grid.b_scans) * b_scan};
 }
 
-namespace {
-
-Orientation orientation_of(const Angles& angles) {
+static Orientation orientation_of(const Angles& angles) {
     const double azimuth = glm::radians(angles.azimuth_deg);
     const double elevation = glm::radians(angles.elevation_deg);
     const double roll = glm::radians(angles.roll_deg);
@@ -53,8 +51,6 @@ Orientation orientation_of(const Angles& angles) {
     return {std::cos(roll) * right + std::sin(roll) * up, std::cos(roll) * up - std::sin(roll) * right,
             std::cos(elevation) * level - std::sin(elevation) * along_depth};
 }
-
-}  // namespace
 
 Orientation orientation_of(const Pose& pose) {
     return orientation_of(angles_of(pose));
@@ -158,10 +154,8 @@ bool Camera::faces(int axis, int sign) const {
 
 // ---- Camera motion
 
-namespace {
-
 // Rotates the eye. (depth, A-scans, B-scans) is left-handed: a positive angle is clockwise as seen against the axis.
-View turned(View view, const glm::dquat& turn) {
+static View turned(View view, const glm::dquat& turn) {
     Orientation orientation = orientation_of(view);
     for (glm::dvec3* axis : {&orientation.right, &orientation.up, &orientation.towards}) *axis = turn * *axis;
     const Angles angles = angles_of(orientation, angles_of(view).azimuth_deg);
@@ -173,7 +167,7 @@ View turned(View view, const glm::dquat& turn) {
 }
 
 // Returns a view with the same picture but without `fit`, which would change the size with every motion.
-View settled(View view, const glm::dvec3& extent) {
+static View settled(View view, const glm::dvec3& extent) {
     if (!view.fit) return view;
     const double fitting = Camera(view, extent).length_per_pixel();
     view.fit = false;
@@ -182,11 +176,9 @@ View settled(View view, const glm::dvec3& extent) {
     return view;
 }
 
-void shift_target(View& view, const glm::dvec3& by) {
+static void shift_target(View& view, const glm::dvec3& by) {
     for (int axis = 0; axis < 3; ++axis) view.target_um[index(axis)] += by[axis];
 }
-
-}  // namespace
 
 View orbited(View view, const glm::dvec2& pixels) {
     const double length = glm::length(pixels);
@@ -329,12 +321,10 @@ View section_view(const View& wanted, const VolumeGrid& grid) {
 
 // ---- Stereo
 
-namespace {
-
 constexpr std::size_t rgba_channels = 4;
 
 // Interleaves the rows of both eyes.
-std::vector<std::byte> side_by_side(std::size_t bytes_per_row, const std::vector<std::vector<std::byte>>& eyes) {
+static std::vector<std::byte> side_by_side(std::size_t bytes_per_row, const std::vector<std::vector<std::byte>>& eyes) {
     std::vector<std::byte> rows;
     rows.reserve(eyes.size() * eyes.front().size());
     for (std::size_t begin = 0; begin < eyes.front().size(); begin += bytes_per_row) {
@@ -348,13 +338,13 @@ std::vector<std::byte> side_by_side(std::size_t bytes_per_row, const std::vector
 
 // Rec. 601 weights, for non-linear display codes.
 template <class Code>
-Code luminance_of(const Code* rgb) {
+static Code luminance_of(const Code* rgb) {
     return static_cast<Code>(std::lround(0.299 * rgb[0] + 0.587 * rgb[1] + 0.114 * rgb[2]));
 }
 
 // Overwrites `left` with the anaglyph.
 template <class Code>
-void put_beside(std::span<std::byte> left, std::span<const std::byte> right) {
+static void put_beside(std::span<std::byte> left, std::span<const std::byte> right) {
     constexpr std::size_t bytes = rgba_channels * sizeof(Code);
     for (std::size_t at = 0; at < left.size(); at += bytes) {
         Code of_left[rgba_channels], of_right[rgba_channels];
@@ -366,15 +356,13 @@ void put_beside(std::span<std::byte> left, std::span<const std::byte> right) {
     }
 }
 
-std::vector<std::byte> anaglyph(PictureBits bits, std::vector<std::vector<std::byte>> eyes) {
+static std::vector<std::byte> anaglyph(PictureBits bits, std::vector<std::vector<std::byte>> eyes) {
     if (bits == PictureBits::sixteen)
         put_beside<std::uint16_t>(eyes[0], eyes[1]);
     else
         put_beside<std::uint8_t>(eyes[0], eyes[1]);
     return std::move(eyes[0]);
 }
-
-}  // namespace
 
 std::vector<View> eyes_of(const View& view) {
     if (view.stereo == Stereo::off) return {view};

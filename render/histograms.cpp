@@ -150,21 +150,17 @@ void HistogramCounter::count_speeds(const VolumeTexture& flow, std::span<const V
 
 // ---- Plane histogram
 
-namespace {
-
 constexpr std::array plane_binding_types{vk::DescriptorType::eCombinedImageSampler,
                                          vk::DescriptorType::eCombinedImageSampler, vk::DescriptorType::eStorageBuffer};
 
-std::vector<std::byte> print_of_count(const shared::PlanePart& part, const SceneSerials& serials,
-                                      const VolumeTexture& volume) {
+static std::vector<std::byte> print_of_count(const shared::PlanePart& part, const SceneSerials& serials,
+                                             const VolumeTexture& volume) {
     Print print;
     print.add(part);
     print.add(serials);
     print.add(&volume);
     return std::move(print).bytes();
 }
-
-}  // namespace
 
 PlaneHistogramCounter::PlaneHistogramCounter(const gpu::Device& device, gpu::Queue& queue, gpu::ReadBack& read_back)
     : DeviceCounts(device, queue, read_back, std::size_t{shared::plane_bins} * shared::plane_bins, plane_binding_types,

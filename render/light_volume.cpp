@@ -57,10 +57,8 @@ void add_channels(Print& print, const LightSources& sources) {
     for (const std::byte part : sources.channel_tables) print.add(part);
 }
 
-namespace {
-
 // Everything that the cells depend on. The lamp counts only if there are shadows.
-std::vector<std::byte> print_of(const LightSources& sources) {
+static std::vector<std::byte> print_of(const LightSources& sources) {
     const Scene& scene = sources.scene;
     const shared::RaycastFrame& frame = sources.frame;
     Print print;
@@ -81,8 +79,6 @@ std::vector<std::byte> print_of(const LightSources& sources) {
     add_channels(print, sources);
     return std::move(print).bytes();
 }
-
-}  // namespace
 
 std::array<std::int64_t, 3> light_cells(const VolumeGrid& grid) {
     const auto cells = [](std::int64_t voxels) {
@@ -153,10 +149,8 @@ void LightVolume::record(const vk::raii::CommandBuffer& commands, const gpu::Bin
 
 // ---- Majorants
 
-namespace {
-
 // Everything that the ranges depend on: not the transfer function.
-std::vector<std::byte> ranges_print(const LightSources& sources) {
+static std::vector<std::byte> ranges_print(const LightSources& sources) {
     Print print;
     print.add(&sources.scene.volume);
     print.add(sources.scene.serials);
@@ -164,7 +158,7 @@ std::vector<std::byte> ranges_print(const LightSources& sources) {
     return std::move(print).bytes();
 }
 
-std::vector<std::byte> majorants_print(const LightSources& sources) {
+static std::vector<std::byte> majorants_print(const LightSources& sources) {
     Print print;
     print.add(&sources.scene.volume);
     print.add(sources.scene.flow);
@@ -180,7 +174,7 @@ std::vector<std::byte> majorants_print(const LightSources& sources) {
 }
 
 // Constants of the path tracer that affect the majorants.
-RaycastConstants majorant_constants(const LightSources& sources) {
+static RaycastConstants majorant_constants(const LightSources& sources) {
     RaycastConstants constants{};
     for (const int i :
          {shared::constant_flow, shared::constant_paged, shared::constant_channels, shared::constant_isosurface}) {
@@ -192,7 +186,7 @@ RaycastConstants majorant_constants(const LightSources& sources) {
 
 // Returns the number of slabs of bricks that a submission may read: as many as a GPU of 5 G voxels/s reads in 0.1 s,
 // and fewer on software Vulkan. A GPU idles between submissions.
-std::uint32_t slabs_at_once(vk::Extent3D bricks, int edge, bool is_software) {
+static std::uint32_t slabs_at_once(vk::Extent3D bricks, int edge, bool is_software) {
     const double voxels = is_software ? 1 << 24 : 1 << 29;
     const double of_slab = double(bricks.width) * bricks.height * edge * edge * edge;
     return static_cast<std::uint32_t>(std::max(1.0, voxels / of_slab));
@@ -200,15 +194,13 @@ std::uint32_t slabs_at_once(vk::Extent3D bricks, int edge, bool is_software) {
 
 // Writes one level per power of two; `levels` holds peak_levels tables.
 template <class Better>
-void write_extremes(std::span<const float> extinctions, std::span<std::byte> levels, const Better& better) {
+static void write_extremes(std::span<const float> extinctions, std::span<std::byte> levels, const Better& better) {
     std::vector<float> level(extinctions.begin(), extinctions.end());
     for (std::size_t i = 0, width = 1; i < std::size_t{shared::peak_levels}; ++i, width *= 2) {
         std::memcpy(levels.data() + i * level.size() * sizeof(float), level.data(), level.size() * sizeof(float));
         for (std::size_t j = 0; j + width < level.size(); ++j) level[j] = better(level[j], level[j + width]);
     }
 }
-
-}  // namespace
 
 void write_extinction_peaks(std::span<const float> extinctions, std::span<std::byte> peaks) {
     write_extremes(extinctions, peaks, [](float a, float b) { return std::max(a, b); });

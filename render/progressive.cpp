@@ -228,22 +228,19 @@ void ProgressivePicture::show(const Scene& scene, const View& view, double pitch
 
 // ---- Cross fade
 
-namespace {
-
-gpu::DeviceImage kept_picture(const gpu::Device& device, vk::Extent3D pixels) {
+static gpu::DeviceImage kept_picture(const gpu::Device& device, vk::Extent3D pixels) {
     return {device,
             {.extent = pixels, .usage = vk::ImageUsageFlagBits::eSampled | vk::ImageUsageFlagBits::eTransferDst},
             "progressive pictures"};
 }
 
-void record_copy(const vk::raii::CommandBuffer& commands, const gpu::DeviceImage& from, const gpu::DeviceImage& to) {
+static void record_copy(const vk::raii::CommandBuffer& commands, const gpu::DeviceImage& from,
+                        const gpu::DeviceImage& to) {
     constexpr auto general = vk::ImageLayout::eGeneral;
     constexpr vk::ImageSubresourceLayers whole{vk::ImageAspectFlagBits::eColor, 0, 0, 1};
     commands.copyImage(from.handle(), general, to.handle(), general,
                        vk::ImageCopy{.srcSubresource = whole, .dstSubresource = whole, .extent = from.shape().extent});
 }
-
-}  // namespace
 
 CrossFade::Images::Images(const gpu::Device& device, vk::Extent3D pixels)
     : from(kept_picture(device, pixels)), to(kept_picture(device, pixels)) {}

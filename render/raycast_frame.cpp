@@ -45,17 +45,13 @@ static ViewMode mode_of(const Shot& shot) {
 // unreasonable effectiveness of quasirandom sequences", 2018) over the pixel, and multiples of the golden ratio over
 // the step along the ray.
 
-namespace {
-
 // Inverses of the golden ratio and of the plastic number, the root of x^3 = x + 1.
 constexpr double golden = 0.6180339887498949;
 constexpr double plastic = 0.7548776662466927;
 
-double fraction(double x) {
+static double fraction(double x) {
     return x - std::floor(x);
 }
-
-}  // namespace
 
 static shared::PassFrame pass_frame(const Pass& pass) {
     const auto number = static_cast<double>(pass.number);
@@ -70,13 +66,9 @@ static shared::PassFrame pass_frame(const Pass& pass) {
 
 // ---- Uniforms of paged volumes for the ray caster.
 
-namespace {
-
-glm::vec4 packed_lengths(const Indices& lengths, double w = 0) {
+static glm::vec4 packed_lengths(const Indices& lengths, double w = 0) {
     return glm::vec4(glm::dvec4(lengths[0], lengths[1], lengths[2], w));
 }
-
-}  // namespace
 
 static shared::PagesFrame pages_frame(const Shot& shot) {
     if (shot.scene.pages == nullptr) return {};
@@ -121,29 +113,25 @@ static shared::ModesFrame modes_frame(const Shot& shot) {
 
 // ---- Uniforms of the lighting for the ray caster.
 
-namespace {
-
 constexpr double steps_around = 3;         // of ambient occlusion, with doubling length: reaches 7 cells
 constexpr double steps_to_lamp = 32;       // of shadow rays, growing by a tenth each: reaches 200 cells
 constexpr double gradient_at_half = 0.04;  // of the range per smallest voxel edge; weaker gradients are mostly noise
 
 // Returns the mean edge of a cell of the light volume in um.
-double cell_length(const VolumeGrid& grid) {
+static double cell_length(const VolumeGrid& grid) {
     const auto [depth, a_scans, b_scans] = light_cells(grid);
     const glm::dvec3 edges = volume_extent(grid) / glm::dvec3(depth, a_scans, b_scans);
     return (edges.x + edges.y + edges.z) / 3;
 }
 
 // Returns the unit vector towards the lamp along depth, A-scans, B-scans.
-glm::dvec3 towards_lamp(const View& view, const Camera& camera) {
+static glm::dvec3 towards_lamp(const View& view, const Camera& camera) {
     const auto& [right, up, towards] = camera.orientation();  // same for both eyes
     const double azimuth = glm::radians(view.lamp_azimuth_deg);
     const double elevation = glm::radians(view.lamp_elevation_deg);
     const glm::dvec3 level = std::sin(azimuth) * right + std::cos(azimuth) * towards;
     return std::cos(elevation) * level + std::sin(elevation) * up;
 }
-
-}  // namespace
 
 static shared::LightFrame light_frame(const Shot& shot, const TransferFunction& function) {
     const View& view = shot.view;
@@ -168,13 +156,11 @@ static shared::LightFrame light_frame(const Shot& shot, const TransferFunction& 
 
 // ---- Uniforms of the clipping for the ray caster: a list of half spaces.
 
-namespace {
-
 // Cut faces are unshaded down to this depth, in smallest voxel edges. Shading then fades in over the same depth again.
 constexpr double plain_depth = 1.5;
 
 // Adds the faces of the clip box and the constant depth limits that clip anything.
-void add_box(std::vector<Plane>& cuts, const View& view, const VolumeGrid& grid, const glm::dvec3& extent) {
+static void add_box(std::vector<Plane>& cuts, const View& view, const VolumeGrid& grid, const glm::dvec3& extent) {
     for (int axis = 0; axis < 3; ++axis) {
         double low = view.clip_low[index(axis)];
         double high = view.clip_high[index(axis)];
@@ -186,8 +172,6 @@ void add_box(std::vector<Plane>& cuts, const View& view, const VolumeGrid& grid,
         if (high < 1) cuts.push_back({normal, (high - 0.5) * extent[axis]});
     }
 }
-
-}  // namespace
 
 static shared::CutFrame cut_frame(const Shot& shot) {
     const VolumeGrid& grid = shot.scene.grid();
@@ -223,26 +207,22 @@ static shared::SlicesFrame slices_frame(const Shot& shot) {
 
 // ---- Uniforms of the surroundings for the ray caster and the path tracer.
 
-namespace {
-
 // Returns the brightness of the lamps, comparable with that of the sky.
-double lamps_of(const View& view) {
+static double lamps_of(const View& view) {
     if (view.lamp_brightness == 0 || (view.lights == Lights::own && view.area_lights.empty())) return 0;
     return view.lamp_brightness;
 }
 
 // Returns the mean brightness of the sky.
-double sky_of(const View& view) {
+static double sky_of(const View& view) {
     return view.sky * (view.sky_read && !view.sky_picture.empty() ? view.sky_read->mean : 1);
 }
 
 // Returns the probability of sampling the sky picture. It is clamped because both sources must be sampled.
-double looks_for_sky(const View& view) {
+static double looks_for_sky(const View& view) {
     const double lamps = lamps_of(view), sky = sky_of(view);
     return lamps > 0 ? std::clamp(sky / (lamps + sky), 0.1, 0.9) : 1;
 }
-
-}  // namespace
 
 static bool has_light_of_sky(const View& view) {
     return !view.sky_picture.empty() && view.sky_read != nullptr && sky_of(view) > 0;
@@ -312,11 +292,9 @@ const std::vector<double>& lower_background(const View& view) {
 // An area light's brightness is given as the radiosity of a white surface at the volume's centre that faces the light.
 // Dividing it by the form factor of the light gives its radiance.
 
-namespace {
-
 // Returns the form factor of a light for a facing surface at the volume's centre: the share of the hemisphere's light,
 // weighted by the cosine, for a disc or rectangle of radiance 1.
-double share_of_light(const AreaLight& light) {
+static double share_of_light(const AreaLight& light) {
     const double a = 0.5 * light.width / light.distance;
     if (light.height == 0) return a * a / (1 + a * a);
     const double b = 0.5 * light.height / light.distance;
@@ -325,12 +303,10 @@ double share_of_light(const AreaLight& light) {
 }
 
 // ITU-R BT.709, linear.
-double luminance(const AreaLight& light) {
+static double luminance(const AreaLight& light) {
     const auto [red, green, blue] = light.colour;
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
-
-}  // namespace
 
 static void set_lights(shared::TraceFrame& frame, const View& view, const glm::dvec3& extent) {
     const std::vector<AreaLight> lights = area_lights(view);
@@ -381,26 +357,22 @@ static void set_lights(shared::TraceFrame& frame, const View& view, const glm::d
 
 // ---- Uniforms of the flow overlay for the ray caster.
 
-namespace {
-
 constexpr double density = 240;          // extinction of opaque flow, per depth of the volume
 constexpr double soft_share = 0.1;       // of the range: width of the fade-in above the threshold
 constexpr double left_open_share = 0.1;  // of the range: automatic threshold
 
 // Returns the velocity at a phase of pi; 0 if unknown.
-double v_max(const FlowOverlay& view, const VolumeTexture& flow) {
+static double v_max(const FlowOverlay& view, const VolumeTexture& flow) {
     return view.flow_v_max > 0 ? view.flow_v_max : flow.grid().v_max;
 }
 
 // Returns the automatic range of the colours.
-double usual_range(const FlowOverlay& view, const VolumeTexture& flow) {
+static double usual_range(const FlowOverlay& view, const VolumeTexture& flow) {
     const double usual = flow.range(RangeSource::fixed).high;
     if (!is_phasor(flow.grid())) return round_speed(usual);
     const double of_pi = v_max(view, flow) > 0 ? v_max(view, flow) : std::numbers::pi;
     return std::min(of_pi, round_speed(usual * of_pi / std::numbers::pi));
 }
-
-}  // namespace
 
 FlowScale flow_scale(const FlowOverlay& view, const VolumeTexture& flow) {
     const bool is_angle = is_phasor(flow.grid()) && v_max(view, flow) == 0;
@@ -452,10 +424,8 @@ static shared::FlowFrame flow_frame(const Shot& shot) {
 
 // ---- Uniforms of two-dimensional transfer functions for the shaders.
 
-namespace {
-
 // Returns the factor from the shader's units to the function's units: um, 1/um, or values per um.
-double unit_of(const TransferPlane& plane, const VolumeTexture& volume, const VolumeGrid& grid) {
+static double unit_of(const TransferPlane& plane, const VolumeTexture& volume, const VolumeGrid& grid) {
     const double smallest = std::ranges::min(voxel_edges(grid));
     switch (plane.second) {
         case SecondAxis::gradient: return volume.scale() / smallest;
@@ -464,8 +434,6 @@ double unit_of(const TransferPlane& plane, const VolumeTexture& volume, const Vo
     }
     return 1 / texture_per_um(grid);
 }
-
-}  // namespace
 
 // Combines the conversion of units with the position on the axis.
 SecondScale second_scale(const TransferPlane& plane, const VolumeTexture& volume, const VolumeGrid& grid,

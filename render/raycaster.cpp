@@ -51,8 +51,6 @@ static void check_scene(const Shot& shot) {
 
 // ---- Raycaster
 
-namespace {
-
 constexpr std::array<vk::DescriptorType, shared::binding_count> binding_types = [] {
     using enum vk::DescriptorType;
     std::array<vk::DescriptorType, shared::binding_count> types{};
@@ -92,14 +90,14 @@ constexpr std::size_t table_bytes = shared::transfer_entries * sizeof(float);
 constexpr std::size_t peaks_offset = 5 * table_bytes;
 
 // Separate tables of 32-bit formats, because software Vulkan reads wider formats pixel by pixel.
-gpu::ImageShape table_shape(vk::Format format) {
+static gpu::ImageShape table_shape(vk::Format format) {
     return {vk::ImageType::e1D,
             format,
             {shared::transfer_entries, 1, 1},
             vk::ImageUsageFlagBits::eSampled | vk::ImageUsageFlagBits::eTransferDst};
 }
 
-gpu::ImageShape absent_shape(vk::ImageType type, vk::Format format = vk::Format::eR8G8B8A8Unorm) {
+static gpu::ImageShape absent_shape(vk::ImageType type, vk::Format format = vk::Format::eR8G8B8A8Unorm) {
     return {.type = type,
             .format = format,
             .extent = {1, 1, 1},
@@ -107,7 +105,7 @@ gpu::ImageShape absent_shape(vk::ImageType type, vk::Format format = vk::Format:
 }
 
 // Measures need several pixels per ray.
-gpu::ImageShape output_shape(const Shot& shot) {
+static gpu::ImageShape output_shape(const Shot& shot) {
     const bool measures = shot.output == RayOutput::measures;
     const std::int64_t width = shot.region.width * (measures ? shared::measure_pixels : 1);
     return {.type = vk::ImageType::e2D,
@@ -117,13 +115,13 @@ gpu::ImageShape output_shape(const Shot& shot) {
 }
 
 // Returns the largest table extinction for which a long step absorbs less than 1 %.
-float thin_extinction(const shared::RaycastFrame& frame) {
+static float thin_extinction(const shared::RaycastFrame& frame) {
     constexpr float max_absorbed = 0.01F;
     const float step = frame.step_length * frame.thin_stride;
     return max_absorbed / (std::numbers::ln2_v<float> * std::max(frame.lookup.bits * step, 1e-30F));
 }
 
-gpu::ImageShape noise_shape() {
+static gpu::ImageShape noise_shape() {
     return {.type = vk::ImageType::e2D,
             .format = vk::Format::eR32Sfloat,
             .extent = {shared::noise_edge, shared::noise_edge, 1},
@@ -135,15 +133,13 @@ gpu::ImageShape noise_shape() {
 constexpr double share_lit_together = 0.5;
 
 // Returns the number of rays times the max number of samples per ray, as if each were lit separately.
-double work_of(const Shot& shot, std::int64_t group_rows) {
+static double work_of(const Shot& shot, std::int64_t group_rows) {
     const VolumeGrid& grid = shot.scene.grid();
     const double step = shot.view.step * std::ranges::min(voxel_edges(grid));
     const double samples = std::max(1.0, glm::length(volume_extent(grid)) / step);
     const double share = lighting_of(shot) == shared::lighting_together ? share_lit_together : 1;
     return share * samples * static_cast<double>(shot.columns() * group_rows * shared::group_height);
 }
-
-}  // namespace
 
 Raycaster::Frame::Frame(const gpu::Device& device)
     : bindings(device, binding_types),
@@ -540,11 +536,7 @@ LightSources Raycaster::light_sources(const Frame& frame, const Shot& shot) cons
 
 // ---- Raycast programs
 
-namespace {
-
 constexpr std::size_t max_programs = 32;
-
-}  // namespace
 
 const vk::raii::Pipeline& RaycastPrograms::of(const RaycastConstants& constants, const gpu::Bindings& bindings) {
     const auto found = programs_.find(constants);
@@ -573,9 +565,7 @@ vk::raii::Pipeline RaycastPrograms::made(const RaycastConstants& constants, cons
 
 // ---- Accumulation buffer
 
-namespace {
-
-gpu::DeviceImage means(const gpu::Device& device, vk::Extent3D rays, vk::Format format) {
+static gpu::DeviceImage means(const gpu::Device& device, vk::Extent3D rays, vk::Format format) {
     return {device,
             {.type = vk::ImageType::e2D,
              .format = format,
@@ -584,8 +574,6 @@ gpu::DeviceImage means(const gpu::Device& device, vk::Extent3D rays, vk::Format 
                       vk::ImageUsageFlagBits::eTransferSrc},
             fmt::format("passes of a picture of {} x {} rays", rays.width, rays.height)};
 }
-
-}  // namespace
 
 PathFeatures::PathFeatures(const gpu::Device& device, vk::Extent3D rays)
     : albedo(means(device, rays, vk::Format::eR32G32B32A32Sfloat)),

@@ -582,17 +582,13 @@ bool Renderer::Parts::is_whole(const VolumeGrid& grid) const {
 
 // ---- Renderer: pictures on the device for windows and live displays, and measurements.
 
-namespace {
-
-PanePicture followed_picture(const DisplayedPicture& shown) {
+static PanePicture followed_picture(const DisplayedPicture& shown) {
     return {{shown.picture.image, shown.picture.value}, shown.pitch, shown.passes, shown.is_final};
 }
 
-VoxelBox first_slices(const VolumeTexture& texture, std::int64_t slices) {
+static VoxelBox first_slices(const VolumeTexture& texture, std::int64_t slices) {
     return {{}, {texture.grid().depth, texture.grid().a_scans, slices}};
 }
-
-}  // namespace
 
 Drawing Renderer::draw(const View& wanted, const Subject& subject) {
     return gpu::reporting("rendering", [&] {

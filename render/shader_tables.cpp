@@ -129,12 +129,10 @@ gpu::DeviceImage flow_colours(const gpu::Device& device, gpu::Queue& queue, cons
 
 // ---- Surface albedo
 
-namespace {
-
 constexpr int strata = 48;  // per random number of a facet
 
 // Integrates over stratified facets.
-float directional(float cosine, float alpha) {
+static float directional(float cosine, float alpha) {
     const glm::vec3 out_to(std::sqrt(std::max(1 - cosine * cosine, 0.0F)), 0, cosine);
     double sum = 0;
     for (int i = 0; i < strata * strata; ++i) {
@@ -146,8 +144,6 @@ float directional(float cosine, float alpha) {
     }
     return static_cast<float>(sum / (strata * strata));
 }
-
-}  // namespace
 
 float albedo_at(const SurfaceAlbedo& albedo, float cosine) {
     const float place = std::clamp(cosine, 0.0F, 1.0F) * (shared::albedo_steps - 1);

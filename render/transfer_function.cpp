@@ -189,15 +189,13 @@ TransferTable transfer_table(const TransferFunction& function, int entries) {
 
 // ---- Plane table
 
-namespace {
-
-PlaneReach reach_of(const TransferFunction& function) {
+static PlaneReach reach_of(const TransferFunction& function) {
     return {function.range.low, function.range.high, function.plane->from, function.plane->to};
 }
 
 // Combines the curve's node with all widgets at a point of the plane.
-TransferNode mixed(const TransferNode& base, const std::vector<TransferWidget>& widgets, const PlanePoint& at,
-                   const PlaneReach& reach) {
+static TransferNode mixed(const TransferNode& base, const std::vector<TransferWidget>& widgets, const PlanePoint& at,
+                          const PlaneReach& reach) {
     TransferNode node = base;
     double sum = base.extinction;
     std::array<double, 3> colour{sum * base.red, sum * base.green, sum * base.blue};
@@ -214,8 +212,6 @@ TransferNode mixed(const TransferNode& base, const std::vector<TransferWidget>& 
     node.blue = colour[2] / sum;
     return node;
 }
-
-}  // namespace
 
 TransferNode seen_at(const TransferFunction& function, const PlanePoint& at) {
     const auto [low, high] = function.range;

@@ -506,13 +506,9 @@ static void draw_measures(Sheet& sheet, const AnnotationContext& context) {
 
 // ---- A bar of round length in the lower right corner.
 
-namespace {
-
 // Max length as a fraction of the picture's width.
 constexpr double max_of_width = 0.22;
 constexpr double thickness = 0.22;  // em
-
-}  // namespace
 
 static void draw_scale_bar(Sheet& sheet, const AnnotationContext& context) {
     const double pixel = context.pixel_at_target();

@@ -347,17 +347,13 @@ void SlotTexture::record_return(const vk::raii::CommandBuffer& commands) const {
 
 // ---- Slot peaks
 
-namespace {
-
 constexpr auto usage = vk::BufferUsageFlagBits::eStorageBuffer;
 
-VolumeGrid grid_of_peaks(VolumeGrid grid, std::int64_t depths) {
+static VolumeGrid grid_of_peaks(VolumeGrid grid, std::int64_t depths) {
     grid.depth = peaks_of(grid.depth, depths);
     grid.spacing_um[0] *= static_cast<double>(depths);
     return grid;
 }
-
-}  // namespace
 
 SlotPeaks::SlotPeaks(const gpu::Device& device, const VolumeGrid& grid, const Bricks& bricks, SlotKind kind)
     : grid_(grid_of_peaks(grid, bricks.edge())), depths_(bricks.edge()) {

@@ -140,11 +140,8 @@ void VolumeTexture::record_slices_from(const vk::raii::CommandBuffer& commands, 
 
 // ---- Upload
 
-namespace {
-
 // Max size of the staging buffer.
 constexpr std::int64_t staging_bytes = 64 << 20;
-}  // namespace
 
 bool is_widened(const VolumeTexture& texture) {
     return texture.image().bytes_per_pixel() > bytes_of(texture.grid().type);
@@ -342,10 +339,8 @@ gpu::DeviceImage height_texture(const gpu::Device& device, gpu::Queue& queue, co
 
 // ---- Channel textures
 
-namespace {
-
 // Throws Error{bad_setting} unless all voxels are integers from 0 to max_label.
-void check_labels(const Channel& channel) {
+static void check_labels(const Channel& channel) {
     const VolumeGrid& grid = channel.volume->grid;
     for (std::int64_t i = 0; i < grid.voxels(); ++i) {
         const double id = code_at(grid.type, channel.volume->voxels, i) * grid.scale + grid.offset;
@@ -354,8 +349,6 @@ void check_labels(const Channel& channel) {
                     fmt::format("labels are whole numbers from 0 to {}", max_label));
     }
 }
-
-}  // namespace
 
 std::unique_ptr<VolumeTexture> ChannelTextures::uploaded(const Channel& channel) const {
     const VolumeGrid& grid = channel.volume->grid;
@@ -416,22 +409,18 @@ TransferFunction channel_function(const View& view, const Channel& channel, cons
 
 // ---- Texture rate
 
-namespace {
-
 constexpr std::array binding_types{vk::DescriptorType::eCombinedImageSampler, vk::DescriptorType::eStorageImage};
 
-gpu::ImageShape source_shape(const gpu::Device& device) {
+static gpu::ImageShape source_shape(const gpu::Device& device) {
     return {.type = vk::ImageType::e3D,
             .format = device.is_software() ? vk::Format::eR16Unorm : vk::Format::eR8Unorm,
             .extent = {shared::rate_edge, shared::rate_edge, shared::rate_edge},
             .usage = vk::ImageUsageFlagBits::eSampled};
 }
 
-gpu::ImageShape sums_shape(std::uint32_t groups) {
+static gpu::ImageShape sums_shape(std::uint32_t groups) {
     return {.format = vk::Format::eR32Sfloat, .extent = {groups, groups, 1}, .usage = vk::ImageUsageFlagBits::eStorage};
 }
-
-}  // namespace
 
 std::vector<double> texture_rates(const gpu::Device& device, gpu::Queue& queue, int repetitions) {
     const std::uint32_t groups = device.is_software() ? 16 : 256;  // per side: takes some ms

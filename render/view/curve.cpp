@@ -316,13 +316,11 @@ std::string second_unit(SecondAxis second, const std::string& value_unit) {
 
 // ---- Presets
 
-namespace {
-
 using Curves = std::map<std::string, TransferCurve, std::less<>>;
 
 // Shipped files list colours and extinctions at the same values. They are not validated here: a test reads them with
 // the validating parser.
-TransferCurve curve_of(const toml::table& transfer) {
+static TransferCurve curve_of(const toml::table& transfer) {
     const toml::array& colours = *transfer["colours"].as_array();
     const toml::array& extinctions = *transfer["extinctions"].as_array();
     const auto colour = [&](std::size_t i, std::size_t column) { return colours[4 * i + column].value_or(0.0); };
@@ -350,7 +348,7 @@ TransferCurve curve_of(const toml::table& transfer) {
 }
 
 // Parsed on first use and kept for the lifetime of the program.
-const Curves& shipped_curves() {
+static const Curves& shipped_curves() {
     static const Curves shipped = [] {
         Curves curves;
         for (const Asset& asset : assets_of(transfer_files, {})) {
@@ -363,12 +361,10 @@ const Curves& shipped_curves() {
 }
 
 // The preset that suits a quantity; gray makes no assumption about it.
-std::string_view automatic_name(const VolumeGrid& grid) {
+static std::string_view automatic_name(const VolumeGrid& grid) {
     if (grid.quantity == "db") return "tissue";
     return grid.quantity == "reflectivity" ? "fourth-root" : "gray";
 }
-
-}  // namespace
 
 bool is_shipped_preset(std::string_view name) {
     return name == automatic_preset || shipped_curves().contains(name);
@@ -382,13 +378,11 @@ const TransferCurve& preset_curve(std::string_view preset, const VolumeGrid& gri
 
 // ---- Colour maps
 
-namespace {
-
 constexpr std::size_t most_colours = 4096;
 constexpr const char* form =
     "write one colour per line as red, green, blue in hexadecimal, e.g. 440154; comments begin with #";
 
-glm::dvec3 parsed_colour(const std::string& line, const std::string& where) {
+static glm::dvec3 parsed_colour(const std::string& line, const std::string& where) {
     std::uint32_t packed = 0;
     const char* end = line.data() + line.size();
     const auto [stopped, problem] = std::from_chars(line.data(), end, packed, 16);
@@ -400,7 +394,7 @@ glm::dvec3 parsed_colour(const std::string& line, const std::string& where) {
 }
 
 // Skips empty lines and comments. Stops when there are too many colours.
-ColourMap parsed_map(std::istream& text, const std::string& file) {
+static ColourMap parsed_map(std::istream& text, const std::string& file) {
     ColourMap map;
     std::size_t number = 0;
     for (std::string line; std::getline(text, line) && map.size() <= most_colours;) {
@@ -414,12 +408,10 @@ ColourMap parsed_map(std::istream& text, const std::string& file) {
     throw Error(ErrorCode::bad_file, "is not a colour map of 2 to 4096 colours", file, form);
 }
 
-ColourMap shipped_map(std::string_view name) {
+static ColourMap shipped_map(std::string_view name) {
     std::istringstream text{std::string(shipped_text(colour_map_files, name))};
     return parsed_map(text, std::string(name));
 }
-
-}  // namespace
 
 ColourMap colour_map(std::string_view name) {
     if (const std::filesystem::path file = own_file(colour_map_files, name); !file.empty()) {

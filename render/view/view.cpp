@@ -102,15 +102,11 @@ ViewMode mode_while_cast(const View& view) {
     return view.isosurface ? ViewMode::isosurface : ViewMode::composite;
 }
 
-namespace {
-
 // Compares what describe() does not list: the content of files and the frame number.
-bool has_same_files(const View& a, const View& b) {
+static bool has_same_files(const View& a, const View& b) {
     return a.transfer_curve == b.transfer_curve && a.own_preset == b.own_preset && a.frame == b.frame &&
            a.sky_read == b.sky_read && has_same_voxels(a, b);
 }
-
-}  // namespace
 
 bool is_same(const View& a, const View& b) {
     return has_same_files(a, b) && std::ranges::all_of(describe<View>(), [&](const Field<View>& field) {
@@ -305,12 +301,10 @@ void check_part(const Light& light) {
 
 // ---- Cut
 
-namespace {
-
 constexpr std::size_t max_planes = 6;
 
 // Requires three numbers per corner and a box that is not empty.
-void check_box(const Cut& cut) {
+static void check_box(const Cut& cut) {
     constexpr const char* keys = "view.clip_low, view.clip_high";
     if (cut.clip_low.size() != 3 || cut.clip_high.size() != 3) {
         throw Error(ErrorCode::bad_setting, "a corner of the clip box has three numbers", keys, "e.g. [0, 0.25, 0.5]");
@@ -321,8 +315,6 @@ void check_box(const Cut& cut) {
                     "swap them");
     }
 }
-
-}  // namespace
 
 template <>
 const std::vector<Field<Cut>>& describe<Cut>() {
@@ -374,11 +366,7 @@ void check_part(const Cut& cut) {
 
 // ---- Planes
 
-namespace {
-
 constexpr std::size_t numbers_each = 4;
-
-}  // namespace
 
 glm::dvec4 Plane::in_texture(const glm::dvec3& extent) const {
     return {normal * extent, offset + 0.5 * glm::dot(normal, extent)};
@@ -415,11 +403,7 @@ void check_planes(std::span<const double> numbers, std::size_t most, std::string
 
 // ---- Slices
 
-namespace {
-
 constexpr std::size_t max_slices = 4;
-
-}  // namespace
 
 template <>
 const std::vector<Field<Slices>>& describe<Slices>() {
@@ -603,10 +587,8 @@ const std::vector<Field<Channels>>& describe<Channels>() {
     return fields;
 }
 
-namespace {
-
 // Hues at multiples of the golden ratio, so that successive labels differ strongly.
-std::vector<double> colour_of_label(std::int64_t id) {
+static std::vector<double> colour_of_label(std::int64_t id) {
     const double turn = 6 * std::fmod(0.08 + 0.61803398875 * static_cast<double>(id), 1.0);
     const auto part = [turn](double at) {
         const double off = std::abs(std::fmod(turn + at, 6.0) - 3);
@@ -616,26 +598,24 @@ std::vector<double> colour_of_label(std::int64_t id) {
 }
 
 // For error messages.
-std::string size_of(const VolumeGrid& grid) {
+static std::string size_of(const VolumeGrid& grid) {
     return fmt::format("{} x {} x {} voxels", grid.depth, grid.a_scans, grid.b_scans);
 }
 
 // An unknown spacing (0) matches any other.
-bool is_as_far_apart(double a, double b) {
+static bool is_as_far_apart(double a, double b) {
     constexpr double tolerance = 1e-3;                                         // relative: files round
     return a <= 0 || b <= 0 || std::abs(a - b) <= tolerance * std::max(a, b);  // relative: files contain rounded values
 }
 
 // The curve of a channel must be a preset or have been read from its file.
-void check_curve(const Channel& channel, std::size_t place) {
+static void check_curve(const Channel& channel, std::size_t place) {
     const bool is_known = channel.own_curve || channel.labels || is_shipped_preset(channel.curve);
     if (is_known || channel.file.empty()) return;
     throw Error(ErrorCode::bad_setting, fmt::format("\"{}\" is not a preset, and no file was read", channel.curve),
                 "view." + channel_key(place, "curve"),
                 "name a preset, \"labels\", or a file of a transfer function or of labels");
 }
-
-}  // namespace
 
 bool names_file(const Channel& channel) {
     return channel.curve.find_first_of("/.") != std::string::npos;
@@ -702,23 +682,21 @@ void check_channels(const Channels& channels, const VolumeGrid& grid, const std:
 
 // ---- Annotations
 
-namespace {
-
 // Throws Error{bad_setting} unless the length of `numbers` is a multiple of `size`.
-void check_groups(const std::vector<double>& numbers, std::size_t size, const char* key, const char* remedy) {
+static void check_groups(const std::vector<double>& numbers, std::size_t size, const char* key, const char* remedy) {
     if (numbers.size() % size == 0) return;
     throw Error(ErrorCode::bad_setting,
                 fmt::format("{}, not a multiple of {}", plural(numbers.size(), "numbers"), size), key, remedy);
 }
 
 // Annotations are drawn over the traced light.
-std::vector<Field<Annotations>> drawn_over(std::vector<Field<Annotations>> fields) {
+static std::vector<Field<Annotations>> drawn_over(std::vector<Field<Annotations>> fields) {
     for (Field<Annotations>& field : fields) field.is_of_display = true;
     return fields;
 }
 
 // Requires positive speeds, and a pulse with ascending times and speeds of 0 or more.
-void check_streaks(const Annotations& annotations) {
+static void check_streaks(const Annotations& annotations) {
     const std::vector<double>&streaks = annotations.flow_streaks, &pulse = annotations.streak_pulse;
     check_groups(streaks, 5, "view.flow_streaks", "five numbers per point: vessel, depth, A-scan, B-scan, mm/s");
     check_groups(pulse, 2, "view.streak_pulse", "two numbers per time: seconds, speed relative to its mean");
@@ -734,8 +712,6 @@ void check_streaks(const Annotations& annotations) {
                     "view.streak_pulse", "use ascending times, and speeds of 0 or more");
     }
 }
-
-}  // namespace
 
 template <>
 const std::vector<Field<Annotations>>& describe<Annotations>() {
@@ -975,16 +951,12 @@ void check_part(const Tracing& tracing) {
 
 // ---- Studio
 
-namespace {
-
 // Colours are lists of three numbers; some may be empty for "none".
-void check_colour(const std::vector<double>& colour, bool may_be_empty, const char* key) {
+static void check_colour(const std::vector<double>& colour, bool may_be_empty, const char* key) {
     if (colour.size() == 3 || (may_be_empty && colour.empty())) return;
     throw Error(ErrorCode::bad_setting, "a colour has three numbers", key,
                 may_be_empty ? "e.g. [0, 0, 0], or [] for none" : "e.g. [0, 0, 0]");
 }
-
-}  // namespace
 
 template <>
 const std::vector<Field<Studio>>& describe<Studio>() {

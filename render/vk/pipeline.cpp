@@ -129,9 +129,7 @@ void record_dispatch(const vk::raii::CommandBuffer& commands, const Bindings& bi
 
 // ---- Graphics pipeline
 
-namespace {
-
-vk::raii::ShaderModule create_module(const Device& device, std::span<const std::uint32_t> spirv) {
+static vk::raii::ShaderModule create_module(const Device& device, std::span<const std::uint32_t> spirv) {
     return {device.logical(), vk::ShaderModuleCreateInfo{.codeSize = spirv.size_bytes(), .pCode = spirv.data()}};
 }
 
@@ -146,8 +144,6 @@ constexpr vk::PipelineColorBlendAttachmentState over{
     .alphaBlendOp = vk::BlendOp::eAdd,
     .colorWriteMask = vk::ColorComponentFlagBits::eR | vk::ColorComponentFlagBits::eG | vk::ColorComponentFlagBits::eB |
                       vk::ColorComponentFlagBits::eA};
-
-}  // namespace
 
 vk::raii::Pipeline triangle_pipeline(const Device& device, const Bindings& bindings, const TriangleShaders& shaders,
                                      std::span<const vk::VertexInputAttributeDescription> attributes,

@@ -165,19 +165,15 @@ void Queue::set_watch(std::function<void()> watch) {
 
 // ---- Timeline
 
-namespace {
-
 constexpr auto handle_type = vk::ExternalSemaphoreHandleTypeFlagBits::eOpaqueFd;
 
 // Timelines start at 0.
-vk::raii::Semaphore create_semaphore(const Device& device, Sharing sharing) {
+static vk::raii::Semaphore create_semaphore(const Device& device, Sharing sharing) {
     const vk::ExportSemaphoreCreateInfo exported{.handleTypes = handle_type};
     const vk::SemaphoreTypeCreateInfo type{.pNext = sharing == Sharing::exported ? &exported : nullptr,
                                            .semaphoreType = vk::SemaphoreType::eTimeline};
     return {device.logical(), vk::SemaphoreCreateInfo{.pNext = &type}};
 }
-
-}  // namespace
 
 Timeline::Timeline(const Device& device, Sharing sharing)
     : device_(device), semaphore_(create_semaphore(device, sharing)) {}
@@ -234,15 +230,11 @@ Handle Timeline::exported() const {
 
 // ---- Timestamps
 
-namespace {
-
 constexpr std::uint32_t start = 0, stop = 1, marks = 2;
 
-void record_mark(const vk::raii::CommandBuffer& commands, vk::QueryPool pool, std::uint32_t mark) {
+static void record_mark(const vk::raii::CommandBuffer& commands, vk::QueryPool pool, std::uint32_t mark) {
     commands.writeTimestamp2(vk::PipelineStageFlagBits2::eAllCommands, pool, mark);
 }
-
-}  // namespace
 
 // timestampPeriod is in ns per tick.
 Stopwatch::Stopwatch(const Device& device)
