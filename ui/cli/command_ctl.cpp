@@ -72,7 +72,16 @@ class ControlClient {
   public:
     // Connects and sends the token. Without `trust`, the connection is not encrypted. Throws Error{device} if no server
     // answers, and Error{bad_setting} if the token or the server's certificate is rejected.
-    ControlClient(const NetAddress& address, const std::string& token, const std::optional<TlsTrust>& trust);
+    // The first line sent is the token; the first line received is the greeting or an error.
+    ControlClient(const NetAddress& address, const std::string& token, const std::optional<TlsTrust>& trust)
+        : place_(address.text()), connection_(address, trust, 10s) {
+        write_all(connection_, nlohmann::json{{"token", token}}.dump() + "\n", place_);
+        const std::string first = line(welcomes_within_s);
+        constexpr const char* remedy = "is this the port of --control?";
+        if (first.empty()) throw Error(ErrorCode::device, "does not answer", place_, remedy);
+        const nlohmann::json welcome = parsed_json(first, place_, remedy);
+        if (!welcome.contains("welcome")) throw error_of(welcome.value("error", nlohmann::json::object()));
+    }
 
     // One message of the server.
     struct Answer {
@@ -82,88 +91,69 @@ class ControlClient {
     };
 
     // Sends a request and returns its result. Throws the error of the answer, and Error{device} if the connection ends.
-    Answer ask(const std::string& method, const nlohmann::json& params);
+    Answer ask(const std::string& method, const nlohmann::json& params) {
+        const nlohmann::json request{{"jsonrpc", "2.0"}, {"id", 1}, {"method", method}, {"params", params}};
+        write_all(connection_, request.dump() + "\n", place_);
+        while (true) {
+            nlohmann::json json = parsed_json(line(forever), place_, "");
+            if (json.contains("error")) throw error_of(json["error"]);
+            if (json.contains("result")) return with_data({std::move(json["result"]), method, {}});
+            // a notification that arrived before the answer; its data is discarded
+            with_data({json.value("params", nlohmann::json()), "", {}});
+        }
+    }
 
     // Waits for the next notification for at most `max_s` seconds. Returns false on timeout.
-    bool next_notification(Answer& notification, double max_s);
+    bool next_notification(Answer& notification, double max_s) {
+        const std::string text = line(max_s);
+        if (text.empty()) return false;
+        nlohmann::json json = parsed_json(text, place_, "");
+        notification = with_data({json.value("params", nlohmann::json()), json.value("method", ""), {}});
+        return true;
+    }
 
   private:
-    std::string line(double max_s);  // next line without its end; empty on timeout
-    void fill(double max_s);         // reads into bytes_
-    Answer with_data(Answer answer);
+    // Next line without its end; empty on timeout.
+    std::string line(double max_s) {
+        const auto begin = std::chrono::steady_clock::now();
+        std::size_t looked = 0;
+        for (std::size_t end = bytes_.find('\n');; end = bytes_.find('\n', looked)) {
+            if (end != std::string::npos) {
+                std::string found = bytes_.substr(0, end);
+                bytes_.erase(0, end + 1);
+                return found;
+            }
+            looked = bytes_.size();
+            if (looked > longest_line) throw Error(ErrorCode::device, "sends a line without an end", place_);
+            const double left_s = max_s - seconds_since(begin);
+            if (left_s <= 0 && max_s < forever) return {};
+            fill(std::max(left_s, 0.));
+        }
+    }
+    // Reads into bytes_.
+    // Appends the bytes that arrive within `max_s` to bytes_. Throws Error{device} if the connection has ended.
+    void fill(double max_s) {
+        std::array<std::byte, 65536> some{};
+        const auto timeout = std::chrono::milliseconds(static_cast<int>(1e3 * std::min(max_s, 3600.)));
+        const std::optional<std::size_t> count = connection_.receive(some, timeout);
+        if (!count) throw ended(place_);
+        bytes_.append(reinterpret_cast<const char*>(some.data()), *count);
+    }
+    // Binary data follows an answer with a member "bytes": the line {"binary": SIZE}, then SIZE bytes.
+    Answer with_data(Answer answer) {
+        if (!answer.json.is_object() || !answer.json.contains("bytes")) return answer;
+        const std::size_t size = parsed_json(line(forever), place_, "").value("binary", std::size_t{0});
+        while (bytes_.size() < size) fill(forever);
+        answer.data.resize(size);
+        std::memcpy(answer.data.data(), bytes_.data(), size);
+        bytes_.erase(0, size);
+        return answer;
+    }
 
     std::string place_;
     ClientConnection connection_;
     std::string bytes_;  // received, not yet consumed
 };
-
-// The first line sent is the token; the first line received is the greeting or an error.
-ControlClient::ControlClient(const NetAddress& address, const std::string& token, const std::optional<TlsTrust>& trust)
-    : place_(address.text()), connection_(address, trust, 10s) {
-    write_all(connection_, nlohmann::json{{"token", token}}.dump() + "\n", place_);
-    const std::string first = line(welcomes_within_s);
-    constexpr const char* remedy = "is this the port of --control?";
-    if (first.empty()) throw Error(ErrorCode::device, "does not answer", place_, remedy);
-    const nlohmann::json welcome = parsed_json(first, place_, remedy);
-    if (!welcome.contains("welcome")) throw error_of(welcome.value("error", nlohmann::json::object()));
-}
-
-// Appends the bytes that arrive within `max_s` to bytes_. Throws Error{device} if the connection has ended.
-void ControlClient::fill(double max_s) {
-    std::array<std::byte, 65536> some{};
-    const auto timeout = std::chrono::milliseconds(static_cast<int>(1e3 * std::min(max_s, 3600.)));
-    const std::optional<std::size_t> count = connection_.receive(some, timeout);
-    if (!count) throw ended(place_);
-    bytes_.append(reinterpret_cast<const char*>(some.data()), *count);
-}
-
-std::string ControlClient::line(double max_s) {
-    const auto begin = std::chrono::steady_clock::now();
-    std::size_t looked = 0;
-    for (std::size_t end = bytes_.find('\n');; end = bytes_.find('\n', looked)) {
-        if (end != std::string::npos) {
-            std::string found = bytes_.substr(0, end);
-            bytes_.erase(0, end + 1);
-            return found;
-        }
-        looked = bytes_.size();
-        if (looked > longest_line) throw Error(ErrorCode::device, "sends a line without an end", place_);
-        const double left_s = max_s - seconds_since(begin);
-        if (left_s <= 0 && max_s < forever) return {};
-        fill(std::max(left_s, 0.));
-    }
-}
-
-// Binary data follows an answer with a member "bytes": the line {"binary": SIZE}, then SIZE bytes.
-ControlClient::Answer ControlClient::with_data(Answer answer) {
-    if (!answer.json.is_object() || !answer.json.contains("bytes")) return answer;
-    const std::size_t size = parsed_json(line(forever), place_, "").value("binary", std::size_t{0});
-    while (bytes_.size() < size) fill(forever);
-    answer.data.resize(size);
-    std::memcpy(answer.data.data(), bytes_.data(), size);
-    bytes_.erase(0, size);
-    return answer;
-}
-
-ControlClient::Answer ControlClient::ask(const std::string& method, const nlohmann::json& params) {
-    const nlohmann::json request{{"jsonrpc", "2.0"}, {"id", 1}, {"method", method}, {"params", params}};
-    write_all(connection_, request.dump() + "\n", place_);
-    while (true) {
-        nlohmann::json json = parsed_json(line(forever), place_, "");
-        if (json.contains("error")) throw error_of(json["error"]);
-        if (json.contains("result")) return with_data({std::move(json["result"]), method, {}});
-        // a notification that arrived before the answer; its data is discarded
-        with_data({json.value("params", nlohmann::json()), "", {}});
-    }
-}
-
-bool ControlClient::next_notification(Answer& notification, double max_s) {
-    const std::string text = line(max_s);
-    if (text.empty()) return false;
-    nlohmann::json json = parsed_json(text, place_, "");
-    notification = with_data({json.value("params", nlohmann::json()), json.value("method", ""), {}});
-    return true;
-}
 
 // ---- the command ----------------------------------------------------------------------------------------------------
 

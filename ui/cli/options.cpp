@@ -202,10 +202,8 @@ CLI::Option* add_backend_option(CLI::App& command, Backend& backend, const std::
         ->type_name("auto|cpu|cuda");
 }
 
-namespace {
-
 // Returns the GPU with this number among the usable ones, counted from 0. Throws UsageError.
-DeviceId gpu_numbered(std::int64_t number) {
+static DeviceId gpu_numbered(std::int64_t number) {
     const GpuSurvey& survey = surveyed_gpus();
     if (number >= 0 && number < std::ssize(survey.usable)) return survey.usable[index(number)].id;
     const std::string reason = survey.refusal.empty() ? "" : ": " + survey.refusal;
@@ -214,7 +212,7 @@ DeviceId gpu_numbered(std::int64_t number) {
 }
 
 // A single number is a count; a list contains GPU numbers.
-void choose_gpus(const std::string& text, BackendChoice& choice) {
+static void choose_gpus(const std::string& text, BackendChoice& choice) {
     constexpr const char* expected = "a number of GPUs (0: all), or the numbers of several: 0,1";
     if (text.find(',') == std::string::npos) {
         const std::int64_t count = parsed_number(text, "--gpus", expected);
@@ -228,8 +226,6 @@ void choose_gpus(const std::string& text, BackendChoice& choice) {
         begin = end + 1;
     }
 }
-
-}  // namespace
 
 CLI::Option* add_gpus_option(CLI::App& command, const std::function<void(const BackendChoice&)>& choose,
                              const std::string& help) {

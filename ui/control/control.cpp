@@ -759,17 +759,15 @@ void Control::Parts::shutdown(Call& call) {
 // ---- Saving of the current view and volume to files in the allowed folders. Existing files are kept unless
 // "overwrite" is true.
 
-namespace {
-
 // Throws Error{output} if the name is in use and "overwrite" is not set.
-void require_new(const nlohmann::json& params, const std::filesystem::path& file) {
+static void require_new(const nlohmann::json& params, const std::filesystem::path& file) {
     std::error_code problem;
     if (params.value("overwrite", false) || !std::filesystem::exists(file, problem)) return;
     throw Error(ErrorCode::output, "already exists", file.string(), "choose another name, or set \"overwrite\": true");
 }
 
 // Returns the figure style from settings that were set by requests.
-FigureStyle figure_style(const Values& values) {
+static FigureStyle figure_style(const Values& values) {
     FigureStyle style;
     Settings settings;
     settings.bind("figure", style);
@@ -781,7 +779,7 @@ FigureStyle figure_style(const Values& values) {
 
 // Converts a checked name to its enumerator. `names` are in the order of the enumerators.
 template <class E>
-E enumerator(const nlohmann::json& params, const char* name, std::initializer_list<std::string_view> names) {
+static E enumerator(const nlohmann::json& params, const char* name, std::initializer_list<std::string_view> names) {
     const std::string wanted = params.value(name, "");
     int number = 0, found = 0;
     for (const std::string_view one : names) {
@@ -790,8 +788,6 @@ E enumerator(const nlohmann::json& params, const char* name, std::initializer_li
     }
     return static_cast<E>(found);
 }
-
-}  // namespace
 
 void Control::Parts::save(Call& call) {
     const std::filesystem::path file = file_of(call, "file");
@@ -856,28 +852,25 @@ void Control::Parts::cancel_operation(Call& call) {
 // ---- Methods that return pictures and voxels. The data is read back only on request, packed by a job and sent after
 // the response.
 
-namespace {
-
 using Json = nlohmann::ordered_json;
 using Data = std::vector<std::byte>;
 
-bool wants_base64(const nlohmann::json& params) {
+static bool wants_base64(const nlohmann::json& params) {
     return params.value("encoding", "binary") == "base64";
 }
 
 // Throws Error{bad_setting} if the index is out of range.
-std::int64_t index_of(const nlohmann::json& params, const char* name, std::int64_t otherwise, std::int64_t count) {
+static std::int64_t index_of(const nlohmann::json& params, const char* name, std::int64_t otherwise,
+                             std::int64_t count) {
     const std::int64_t index = params.contains(name) ? params.at(name).get<std::int64_t>() : otherwise;
     if (index >= 0 && index < count) return index;
     throw Error(ErrorCode::bad_setting, fmt::format("expected a number from 0 to {}, got {}", count - 1, index), name);
 }
 
-Data bytes_between(const Volume& volume, std::int64_t from, std::int64_t count) {
+static Data bytes_between(const Volume& volume, std::int64_t from, std::int64_t count) {
     const auto begin = volume.voxels.begin() + from;
     return {begin, begin + count};
 }
-
-}  // namespace
 
 // ---- pictures
 

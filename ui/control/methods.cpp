@@ -162,11 +162,9 @@ std::string methods_reference() {
 
 // ---- Table of all methods. Requests are checked against it.
 
-namespace {
-
 using Type = ParameterType;
 
-std::vector<std::string_view> topics() {
+static std::vector<std::string_view> topics() {
     return {control_topics.begin(), control_topics.end()};
 }
 
@@ -178,7 +176,7 @@ const ControlParameter encoding{
     "binary: the bytes follow the response; base64: they are in its `data` field; default: binary",
     {"binary", "base64"}};
 
-std::vector<ControlMethod> all_methods() {
+static std::vector<ControlMethod> all_methods() {
     return {
         {RpcMethod::describe,
          "describe",
@@ -382,8 +380,6 @@ std::vector<ControlMethod> all_methods() {
          "`ends`"},
     };
 }
-
-}  // namespace
 
 const std::vector<ControlMethod>& control_methods() {
     static const std::vector<ControlMethod> methods = all_methods();

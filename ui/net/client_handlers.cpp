@@ -95,14 +95,10 @@ namespace echolux {
 
 // ---- Outbox
 
-namespace {
-
-std::uint64_t new_id() {
+static std::uint64_t new_id() {
     static std::atomic<std::uint64_t> last = 0;
     return ++last;
 }
-
-}  // namespace
 
 Outbox::Outbox(Right right, bool is_page, std::string peer, std::size_t max_waiting_bytes)
     : id_(new_id()), right_(right), is_page_(is_page), peer_(std::move(peer)), max_waiting_bytes_(max_waiting_bytes) {}

@@ -159,9 +159,7 @@ std::optional<NumberChange> plain_number(const PanelContext& context, const char
 
 // ---- Range with two draggable ends
 
-namespace {
-
-void draw_range(const PanelContext& context, const ValueRange& whole, const ValueRange& value, bool is_lit) {
+static void draw_range(const PanelContext& context, const ValueRange& whole, const ValueRange& value, bool is_lit) {
     const Style& style = context.style;
     const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
     const auto at = [&](double number) {
@@ -186,8 +184,6 @@ void draw_range(const PanelContext& context, const ValueRange& whole, const Valu
                   ImGui::GetColorU32(ImGuiCol_Text), text.c_str());
     ImGui::PopFont();
 }
-
-}  // namespace
 
 std::optional<RangeEdit> range_control(const PanelContext& context, const char* name, const ValueRange& whole,
                                        const ValueRange& value, float width) {
@@ -225,12 +221,10 @@ std::optional<RangeEdit> range_control(const PanelContext& context, const char* 
 
 // ---- Line of text to type into
 
-namespace {
-
 constexpr std::size_t room_to_type = 1024;
 
 // Takes the ASCII characters typed since the last frame, so that no other widget receives them.
-std::string taken_letters() {
+static std::string taken_letters() {
     std::string letters;
     for (const ImWchar letter : ImGui::GetIO().InputQueueCharacters) {
         if (letter < 0x80) letters += static_cast<char>(letter);
@@ -240,15 +234,13 @@ std::string taken_letters() {
 }
 
 // ImGui callback that appends characters and moves the cursor to the end.
-int move_cursor_to_end(ImGuiInputTextCallbackData* data) {
+static int move_cursor_to_end(ImGuiInputTextCallbackData* data) {
     const auto& letters = *static_cast<const std::string*>(data->UserData);
     data->ClearSelection();
     data->CursorPos = data->BufTextLen;
     data->InsertChars(data->BufTextLen, letters.c_str());
     return 0;
 }
-
-}  // namespace
 
 std::optional<std::string> text_box(const PanelContext& context, const char* name, const std::string& value,
                                     float width, const char* hint) {
@@ -293,24 +285,20 @@ bool is_typing(const PanelContext& context, const char* name) {
 
 // ---- Number scale
 
-namespace {
-
 constexpr double decades_from = 150;  // ratio of the limits from which the scale is logarithmic
 constexpr double even_part = 1e-3;    // linear part around zero, relative to the range
 constexpr double steps = 100;         // distinguishable positions along a control
 
 // Rounds down to 1, 2 or 5 times a power of ten: 0.2, 0.5, 1, 2, 5 ...
-double round_step(double size) {
+static double round_step(double size) {
     const double power = std::pow(10, std::floor(std::log10(size)));
     const double digit = size / power;
     return power * (digit >= 5 ? 5 : digit >= 2 ? 2 : 1);
 }
 
-double farthest(const ValueRange& range) {
+static double farthest(const ValueRange& range) {
     return std::max(std::abs(range.low), std::abs(range.high));
 }
-
-}  // namespace
 
 NumberScale::NumberScale(Kind kind, ValueRange range, bool is_whole)
     : kind_(kind), range_(range), is_whole_(is_whole) {}
@@ -369,20 +357,18 @@ ValueRange fitting(const FieldText& field, ValueRange range, double value) {
 
 // ---- Icons
 
-namespace {
-
 // Draws a triangle around `at` that points right (`direction` is 1) or left (-1).
-void draw_arrow(ImDrawList* list, ImVec2 at, float half, float direction, ImU32 colour) {
+static void draw_arrow(ImDrawList* list, ImVec2 at, float half, float direction, ImU32 colour) {
     list->AddTriangleFilled({at.x - direction * 0.8f * half, at.y - half}, {at.x + direction * half, at.y},
                             {at.x - direction * 0.8f * half, at.y + half}, colour);
 }
 
-void draw_bar(ImDrawList* list, ImVec2 at, float half, ImU32 colour) {
+static void draw_bar(ImDrawList* list, ImVec2 at, float half, ImU32 colour) {
     list->AddRectFilled({at.x - 0.18f * half, at.y - half}, {at.x + 0.18f * half, at.y + half}, colour);
 }
 
 // An arc with an arrow head.
-void draw_loop(ImDrawList* list, ImVec2 at, float half, ImU32 colour) {
+static void draw_loop(ImDrawList* list, ImVec2 at, float half, ImU32 colour) {
     const float stroke = 0.28f * half;
     list->PathArcTo(at, half, -2.5f, 1.9f, 20);
     list->PathStroke(colour, 0, stroke);
@@ -392,7 +378,7 @@ void draw_loop(ImDrawList* list, ImVec2 at, float half, ImU32 colour) {
 }
 
 // The lines of a plus or a cross.
-void draw_lines(ImDrawList* list, Icon icon, ImVec2 at, float half, ImU32 colour) {
+static void draw_lines(ImDrawList* list, Icon icon, ImVec2 at, float half, ImU32 colour) {
     const float a = 0.75f * half, stroke = 0.25f * half;
     if (icon == Icon::add) {
         list->AddLine({at.x - a, at.y}, {at.x + a, at.y}, colour, stroke);
@@ -402,8 +388,6 @@ void draw_lines(ImDrawList* list, Icon icon, ImVec2 at, float half, ImU32 colour
     list->AddLine({at.x - a, at.y - a}, {at.x + a, at.y + a}, colour, stroke);
     list->AddLine({at.x - a, at.y + a}, {at.x + a, at.y - a}, colour, stroke);
 }
-
-}  // namespace
 
 void draw_icon(ImDrawList* list, Icon icon, ImVec2 at, float size, ImU32 colour) {
     const float half = 0.5f * size;

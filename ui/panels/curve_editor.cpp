@@ -247,12 +247,10 @@ void CurveEditor::draw_selected(const CurvePicture& picture) {
 
 // ---- Curve picture
 
-namespace {
-
 constexpr float highest = 0.94f;  // maximum height of histogram and curve, relative to the picture
 
 // Returns the smallest 1, 2 or 5 times a power of ten with at most `max_ticks` ticks in `length`.
-double tick_step(double length, double max_ticks) {
+static double tick_step(double length, double max_ticks) {
     const double power = std::pow(10, std::floor(std::log10(length / max_ticks)));
     for (const double digit : {1.0, 2.0, 5.0}) {
         if (length / (power * digit) <= max_ticks) return power * digit;
@@ -260,13 +258,13 @@ double tick_step(double length, double max_ticks) {
     return 10 * power;
 }
 
-ImU32 colour_of(const TransferNode& node, float alpha) {
+static ImU32 colour_of(const TransferNode& node, float alpha) {
     return ImGui::GetColorU32(
         {static_cast<float>(node.red), static_cast<float>(node.green), static_cast<float>(node.blue), alpha});
 }
 
 // Draws the curve in short segments, because straight lines of extinction are bent on the logarithmic scale.
-void draw_line(const CurvePicture& picture, ImDrawList* list) {
+static void draw_line(const CurvePicture& picture, ImDrawList* list) {
     const float step = picture.context.style.px(2);
     const float first = picture.x_of(picture.bare.range.low);
     list->PathLineTo({first, picture.y_of(picture.bare.at(0).extinction)});
@@ -277,8 +275,6 @@ void draw_line(const CurvePicture& picture, ImDrawList* list) {
     }
     list->PathStroke(IM_COL32(255, 255, 255, 190), 0, picture.context.style.px(1.3f));
 }
-
-}  // namespace
 
 float CurvePicture::x_of(double value) const {
     return low.x + (high.x - low.x) * static_cast<float>((value - values.low) / (values.high - values.low));
@@ -390,24 +386,20 @@ void draw_axis(const CurvePicture& picture) {
 
 // ---- Curve editing
 
-namespace {
-
 constexpr double even_below = 2;   // in extinctions per curve length: the scale is linear below
 constexpr double usual_max = 400;  // largest extinction of the presets
 constexpr double closest = 1e-4;   // minimum distance of points relative to the length of the curve
 
-double span_of(const TransferCurve& curve) {
+static double span_of(const TransferCurve& curve) {
     return curve.nodes.back().value - curve.nodes.front().value;
 }
 
 // Shifts a range into `whole`, and shortens it if necessary.
-ValueRange kept_inside(ValueRange shown, const ValueRange& whole) {
+static ValueRange kept_inside(ValueRange shown, const ValueRange& whole) {
     const double length = std::min(shown.high - shown.low, whole.high - whole.low);
     const double low = std::clamp(shown.low, whole.low, std::max(whole.low, whole.high - length));
     return {low, low + length};
 }
-
-}  // namespace
 
 ExtinctionScale::ExtinctionScale(const std::vector<TransferNode>& nodes) : max_(usual_max) {
     for (const TransferNode& node : nodes) max_ = std::max(max_, 1.25 * node.extinction);

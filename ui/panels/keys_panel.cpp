@@ -162,8 +162,24 @@ class KeysPanel : public NamedPanel {
         ImGui::TextColored(context.style.muted, "%s", fmt::format("{:.2f} / {:.2f} s", now_s_, line_.last_s()).c_str());
     }
 
-    static void open(Workspace& work, const std::filesystem::path& file);
-    static void save(Workspace& work, const std::filesystem::path& file, const std::string& text);
+    // Reads the file in a job, because it may be on a slow disk.
+    static void open(Workspace& work, const std::filesystem::path& file) {
+        constexpr std::uintmax_t largest = 1 << 20;
+        work.jobs().start(
+            "opening " + file.filename().string(),
+            [&work, file](Progress& progress) -> Jobs::LastStep {
+                progress.begin("read", 0, "");
+                const TimeLine line(whole_file(file, largest, "is not a file of key frames of at most 1 MiB"));
+                return [&work, text = line.toml()] { work.change(key, text); };
+            },
+            [&work](const Error& error) { work.notices().report_problem("view", error); });
+    }
+    static void save(Workspace& work, const std::filesystem::path& file, const std::string& text) {
+        work.exporting().write_beside(file, [file, text](Progress& progress) {
+            progress.begin("write", 0, "");
+            write_text(file, text);
+        });
+    }
 
     // Changes a copy of the time line and stores it.
     template <class Change>
@@ -313,26 +329,6 @@ class KeysPanel : public NamedPanel {
     std::optional<ChosenKey> chosen_;
     std::optional<KeyDrag> held_;
 };
-
-// Reads the file in a job, because it may be on a slow disk.
-void KeysPanel::open(Workspace& work, const std::filesystem::path& file) {
-    constexpr std::uintmax_t largest = 1 << 20;
-    work.jobs().start(
-        "opening " + file.filename().string(),
-        [&work, file](Progress& progress) -> Jobs::LastStep {
-            progress.begin("read", 0, "");
-            const TimeLine line(whole_file(file, largest, "is not a file of key frames of at most 1 MiB"));
-            return [&work, text = line.toml()] { work.change(key, text); };
-        },
-        [&work](const Error& error) { work.notices().report_problem("view", error); });
-}
-
-void KeysPanel::save(Workspace& work, const std::filesystem::path& file, const std::string& text) {
-    work.exporting().write_beside(file, [file, text](Progress& progress) {
-        progress.begin("write", 0, "");
-        write_text(file, text);
-    });
-}
 
 }  // namespace
 

@@ -219,15 +219,13 @@ void PlaneEditor::draw_selected(const Edited& edited) {
 
 // ---- Plane picture
 
-namespace {
-
-ImU32 colour_of_widget(const TransferWidget& widget, float alpha) {
+static ImU32 colour_of_widget(const TransferWidget& widget, float alpha) {
     return ImGui::GetColorU32({static_cast<float>(widget.colour[0]), static_cast<float>(widget.colour[1]),
                                static_cast<float>(widget.colour[2]), alpha});
 }
 
 // Merges neighbouring bins of the same shade into one rectangle to limit the number of primitives.
-void draw_counts(const PlanePicture& picture, ImDrawList* list) {
+static void draw_counts(const PlanePicture& picture, ImDrawList* list) {
     const PlaneHistogram& histogram = *picture.histogram;
     const auto bins = index(std::lround(std::sqrt(static_cast<double>(histogram.counts.size()))));
     if (bins == 0) return;
@@ -256,7 +254,7 @@ void draw_counts(const PlanePicture& picture, ImDrawList* list) {
 }
 
 // A parabola between the feet of the arc, within a band of its relative width.
-void draw_arc(const PlanePicture& picture, const TransferWidget& arc, ImDrawList* list, float thickness) {
+static void draw_arc(const PlanePicture& picture, const TransferWidget& arc, ImDrawList* list, float thickness) {
     constexpr int pieces = 48;
     const double left = arc.points[0].value, right = arc.points[1].value, height = arc.points[0].second;
     const auto place = [&](int piece, double beside) {
@@ -274,7 +272,7 @@ void draw_arc(const PlanePicture& picture, const TransferWidget& arc, ImDrawList
 }
 
 // Draws the stroke at its width, then its centre line.
-void draw_stroke(const PlanePicture& picture, const TransferWidget& stroke, ImDrawList* list, float thickness) {
+static void draw_stroke(const PlanePicture& picture, const TransferWidget& stroke, ImDrawList* list, float thickness) {
     const float wide = static_cast<float>(2 * stroke.width) * (picture.high.y - picture.low.y);
     const auto place = [&](const PlanePoint& point) {
         return ImVec2(picture.x_of(point.value), picture.y_of(point.second));
@@ -288,7 +286,7 @@ void draw_stroke(const PlanePicture& picture, const TransferWidget& stroke, ImDr
         list->AddCircleFilled(place(stroke.points[0]), 0.5f * wide, colour_of_widget(stroke, 0.45f));
 }
 
-void draw_widget(const PlanePicture& picture, const TransferWidget& widget, bool is_selected, ImDrawList* list) {
+static void draw_widget(const PlanePicture& picture, const TransferWidget& widget, bool is_selected, ImDrawList* list) {
     const Style& style = picture.context.style;
     const float thickness = style.px(is_selected ? 2 : 1);
     if (widget.shape == WidgetShape::box) {
@@ -308,8 +306,6 @@ void draw_widget(const PlanePicture& picture, const TransferWidget& widget, bool
         list->AddCircleFilled(at, style.px(3.6f), colour_of_widget(widget, 1));
     }
 }
-
-}  // namespace
 
 float PlanePicture::x_of(double value) const {
     const ValueRange& range{function.range};
@@ -348,16 +344,14 @@ void draw_plane(const PlanePicture& picture, std::optional<std::size_t> selected
 
 // ---- Plane editing
 
-namespace {
-
 constexpr double closest_ends = 1e-3;  // minimum size of a widget relative to the axes
 
-double span_of(const ValueRange& range) {
+static double span_of(const ValueRange& range) {
     return range.high - range.low;
 }
 
 // Default range of the second axis, derived from the value range and the voxel size.
-ValueRange usual_ends(SecondAxis second, const TransferFunction& function, const VolumeGrid& grid) {
+static ValueRange usual_ends(SecondAxis second, const TransferFunction& function, const VolumeGrid& grid) {
     const auto edges = voxel_edges(grid);
     const double smallest = std::ranges::min(edges);
     if (second == SecondAxis::gradient) return {0, 0.25 * span_of(function.range) / smallest};
@@ -366,14 +360,12 @@ ValueRange usual_ends(SecondAxis second, const TransferFunction& function, const
 }
 
 // Moves one end of an interval and keeps a minimum length `gap`.
-void move_end(double& low, double& high, bool is_high, double to, double gap) {
+static void move_end(double& low, double& high, bool is_high, double to, double gap) {
     if (is_high)
         high = std::max(to, low + gap);
     else
         low = std::min(to, high - gap);
 }
-
-}  // namespace
 
 std::vector<PlanePoint> handles_of(const TransferWidget& widget) {
     const auto& points = widget.points;

@@ -345,13 +345,9 @@ PlotRange moved(const PlotRange& range, double by, const PlotRange& whole) {
 
 // ---- Sparkline
 
-namespace {
-
 // Displayed period and minimum interval of values.
 constexpr double shown_s = 60;
 constexpr double every_s = 0.5;
-
-}  // namespace
 
 void RecentValues::add(double now_s, double value) {
     if (!values_.empty() && now_s < values_.back().time_s + every_s) return;

@@ -36,15 +36,13 @@ bool asks_for_help(const PanelContext& context) {
 
 }  // namespace
 
-namespace {
-
 // A click in a pane would change the picture. Resetting has its own keys: Ctrl+Z.
-bool may_have_focus(std::string_view name) {
+static bool may_have_focus(std::string_view name) {
     return !name.starts_with("pane.") && !name.ends_with(".reset");
 }
 
 // Adds the last item to the order of Tab, and frames it if it has the focus.
-void note_focus(const PanelContext& context, std::string_view name) {
+static void note_focus(const PanelContext& context, std::string_view name) {
     KeyboardFocus& focus = context.state.focus;
     if ((context.state.has_sheet && !context.state.is_in_sheet) || !may_have_focus(name)) return;
     if (std::ranges::find(focus.order, name) == focus.order.end()) focus.order.emplace_back(name);
@@ -58,8 +56,6 @@ void note_focus(const PanelContext& context, std::string_view name) {
                                         ImGui::GetColorU32(context.style.accent), context.style.px(4), 0,
                                         context.style.px(1.5f));
 }
-
-}  // namespace
 
 // Hidden items have no valid position.
 void note_place(const PanelContext& context, std::string_view name) {

@@ -298,12 +298,8 @@ void Serving::resize(const PageSize& size) {
 
 // ---- Served window
 
-namespace {
-
 // Requests that arrive within this time share one turn of the window.
 constexpr double gathers_s = 0.004;
-
-}  // namespace
 
 ServedWindow::ServedWindow(Inbox& inbox, std::int64_t width, std::int64_t height, double scale)
     : inbox_(inbox), width_(width), height_(height), scale_(scale) {}

@@ -386,15 +386,11 @@ void FileDialog::answer(const PanelContext& context, const fs::path& path) {
 
 // ---- Folder listing
 
-namespace {
-
-bool goes_before(const FolderEntry& a, const FolderEntry& b) {
+static bool goes_before(const FolderEntry& a, const FolderEntry& b) {
     if (a.is_folder != b.is_folder) return a.is_folder;
     const std::string one = lower_case(a.name), other = lower_case(b.name);
     return one != other ? one < other : a.name < b.name;
 }
-
-}  // namespace
 
 FolderListing list_folder(const std::filesystem::path& folder, std::size_t max_entries) {
     FolderListing listing{folder, {}, {}};

@@ -435,10 +435,8 @@ void About::draw(const PanelContext& context, ImVec2 size) {
 
 // ---- Question
 
-namespace {
-
 // Darkens the window and takes its clicks.
-void draw_shade(ImVec2 size) {
+static void draw_shade(ImVec2 size) {
     ImGui::SetNextWindowPos({0, 0});
     ImGui::SetNextWindowSize(size);
     ImGui::PushStyleColor(ImGuiCol_WindowBg, ImVec4(0, 0, 0, 0.55f));
@@ -450,8 +448,6 @@ void draw_shade(ImVec2 size) {
     ImGui::PopStyleVar();
     ImGui::PopStyleColor();
 }
-
-}  // namespace
 
 // Esc keeps, and so does Enter: only offers are confirmed by it. The focus moves by Tab and has Enter for itself.
 void QuestionDialog::draw(const PanelContext& context, ImVec2 size) {
@@ -488,8 +484,6 @@ void QuestionDialog::draw(const PanelContext& context, ImVec2 size) {
 
 // ---- Raw dialog
 
-namespace {
-
 constexpr std::int64_t cells = 160;  // resolution of a preview in both directions
 
 constexpr std::array first_settings{"scan.sample_format", "scan.offset_bytes", "scan.samples",
@@ -499,8 +493,8 @@ constexpr std::array more_settings{"recipe.background", "recipe.window",        
 
 // Draws a gray picture as a mesh of triangles with vertex colours, because the renderer has no textures except the font
 // atlas.
-void draw_gray(ImDrawList& list, const Picture& picture, std::int64_t first_row, std::int64_t rows, ImVec2 at,
-               float edge) {
+static void draw_gray(ImDrawList& list, const Picture& picture, std::int64_t first_row, std::int64_t rows, ImVec2 at,
+                      float edge) {
     const ImVec2 white = ImGui::GetIO().Fonts->TexUvWhitePixel;
     list.PrimReserve(static_cast<int>(6 * (cells - 1) * (cells - 1)), static_cast<int>(cells * cells));
     const auto first = static_cast<ImDrawIdx>(list._VtxCurrentIdx);
@@ -525,7 +519,8 @@ void draw_gray(ImDrawList& list, const Picture& picture, std::int64_t first_row,
 }
 
 // The preview picture contains the spectra above the reconstruction.
-void draw_square(const PanelContext& context, const Picture& picture, bool is_lower, float edge, const char* caption) {
+static void draw_square(const PanelContext& context, const Picture& picture, bool is_lower, float edge,
+                        const char* caption) {
     ImGui::BeginGroup();
     const ImVec2 at = ImGui::GetCursorScreenPos();
     ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -537,12 +532,10 @@ void draw_square(const PanelContext& context, const Picture& picture, bool is_lo
     ImGui::EndGroup();
 }
 
-std::string guess_text(const RawGuess& guess) {
+static std::string guess_text(const RawGuess& guess) {
     return fmt::format("{} × {} × {}   {}", plural(guess.samples, "samples"), guess.a_scans, guess.b_scans,
                        samples_text(guess));
 }
-
-}  // namespace
 
 // Open as long as there is a proposal.
 void RawDialog::draw(const PanelContext& context, ImVec2 size) {

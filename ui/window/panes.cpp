@@ -729,42 +729,40 @@ void Panes::drag_surface(const PanelContext& context, const VolumeGrid& grid, co
 
 // ---- Pointer input in panes.
 
-namespace {
-
 // Interval of probes, which read from the device.
 constexpr double probe_every_s = 0.1, probe_live_every_s = 0.25;
 constexpr double wheel_rests_s = 0.4;  // pause after which the wheel starts another undo step
 constexpr double wheel_zoom = 1.12;    // per notch
 
-glm::dvec2 pointer_in(const Region& place) {
+static glm::dvec2 pointer_in(const Region& place) {
     const ImVec2 at = ImGui::GetIO().MousePos;
     return {static_cast<double>(at.x) - static_cast<double>(place.left),
             static_cast<double>(at.y) - static_cast<double>(place.top)};
 }
 
-glm::dvec2 from_middle(const Region& place, const glm::dvec2& at) {
+static glm::dvec2 from_middle(const Region& place, const glm::dvec2& at) {
     return at - 0.5 * glm::dvec2(static_cast<double>(place.width), static_cast<double>(place.height));
 }
 
-glm::dvec2 pointer_moved() {
+static glm::dvec2 pointer_moved() {
     const ImVec2 by = ImGui::GetIO().MouseDelta;
     return {by.x, by.y};
 }
 
-std::optional<int> pressed_button() {
+static std::optional<int> pressed_button() {
     for (const int button : {0, 1, 2}) {
         if (ImGui::IsMouseClicked(button)) return button;
     }
     return std::nullopt;
 }
 
-bool is_measuring(const PanelContext& context) {
+static bool is_measuring(const PanelContext& context) {
     return context.state.measure.kind() != MeasureTool::Kind::none;
 }
 
 // Parts of the read-out, which are not broken in a narrow pane. Positions have a common unit. Voxels count from 1, like
 // the slices in titles.
-std::vector<std::string> read_out(const Probe& probe) {
+static std::vector<std::string> read_out(const Probe& probe) {
     const std::string unit = short_unit(probe.unit);
     std::vector<std::string> parts{short_number(probe.value) + (unit.empty() ? "" : " " + unit)};
     if (probe.velocity) parts.push_back("flow " + signed_number(*probe.velocity) + " " + probe.velocity_unit);
@@ -777,8 +775,6 @@ std::vector<std::string> read_out(const Probe& probe) {
     parts.push_back(fmt::format("voxel {}, {}, {}", probe.voxel[0] + 1, probe.voxel[1] + 1, probe.voxel[2] + 1));
     return parts;
 }
-
-}  // namespace
 
 // Handles the pointer on the item of a pane. Called directly after the item.
 void Panes::handle(const PanelContext& context, const VolumeGrid& grid, Pane& pane) {
@@ -947,10 +943,8 @@ void Panes::look_under_pointer(const PanelContext& context, ViewSource& view_sou
 
 // ---- Input
 
-namespace {
-
 // The roll angle follows the angle of the pointer around the centre.
-View rolled(View view, const glm::dvec2& pixels, const glm::dvec2& at) {
+static View rolled(View view, const glm::dvec2& pixels, const glm::dvec2& at) {
     const glm::dvec2 before = at - pixels;
     const double turned = std::atan2(at.y, at.x) - std::atan2(before.y, before.x);
     const Angles angles = angles_of(view);
@@ -960,8 +954,6 @@ View rolled(View view, const glm::dvec2& pixels, const glm::dvec2& at) {
     view.roll_deg = std::remainder(angles.roll_deg + glm::degrees(turned), 360.0);
     return view;
 }
-
-}  // namespace
 
 Drag drag_in_volume(const Grip& grip, bool as_slicer) {
     if (grip.button == 2) return Drag::pan;
@@ -1007,23 +999,19 @@ ValueRange values_dragged(const ValueRange& range, const glm::dvec2& pixels, dou
 
 // ---- Light handles
 
-namespace {
-
 // Radius of the sphere relative to the pane, and sizes in pixels at scale 1.
 constexpr double radius_of_pane = 0.42;
 constexpr double twice_as_far_px = 80;
 constexpr float handle_px = 8, reach_px = 13;
 
 // In pixels.
-double radius(const Region& place) {
+static double radius(const Region& place) {
     return radius_of_pane * static_cast<double>(std::min(place.width, place.height));
 }
 
-glm::dvec2 middle(const Region& place) {
+static glm::dvec2 middle(const Region& place) {
     return 0.5 * glm::dvec2(static_cast<double>(place.width), static_cast<double>(place.height));
 }
-
-}  // namespace
 
 std::vector<LightHandle> shown_light_handles(const PanelContext& context, const View& view) {
     if (!context.work.settings().window().light_handles || view.show != ViewContent::volume) return {};

@@ -152,10 +152,8 @@ void apply_theme(const Style& style) {
 
 // ---- Keys drawn
 
-namespace {
-
 // Splits a combination at each "+". "Ctrl++" is Ctrl and the plus key.
-std::vector<std::string> parts_of(const std::string& keys) {
+static std::vector<std::string> parts_of(const std::string& keys) {
     std::vector<std::string> parts(1);
     for (std::size_t i = 0; i < keys.size(); ++i) {
         if (keys[i] == '+' && !parts.back().empty() && i + 1 < keys.size())
@@ -166,11 +164,9 @@ std::vector<std::string> parts_of(const std::string& keys) {
     return parts;
 }
 
-float cap_width(const Style& style, const std::string& part) {
+static float cap_width(const Style& style, const std::string& part) {
     return std::round(style.text->CalcTextSizeA(style.text->FontSize, 1e6f, 0, part.c_str()).x + style.px(12));
 }
-
-}  // namespace
 
 float width_of_keys(const Style& style, const std::string& keys) {
     float width = 0;

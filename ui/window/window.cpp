@@ -462,27 +462,23 @@ std::optional<std::array<float, 4>> MainWindow::place_of(const std::string& key)
 
 // ---- One frame of the interface: panels, panes, overlays and key presses.
 
-namespace {
-
 constexpr double help_after_s = 0.55;  // rest of the pointer
 constexpr double blink_s = 0.4;        // text cursor
 
 // Keys that repeat while held.
-bool repeats(const std::string& key) {
+static bool repeats(const std::string& key) {
     return key == "Left" || key == "Right" || key == "Up" || key == "Down" || key == "PageUp" || key == "PageDown";
 }
 
 // Letters, digits and named keys act when pressed. Signs such as "?" act when typed, because the key that produces them
 // depends on the keyboard layout.
-bool acts_when_typed(const std::string& key) {
+static bool acts_when_typed(const std::string& key) {
     return key.size() == 1 && std::isalnum(static_cast<unsigned char>(key[0])) == 0;
 }
 
-bool is_modifier(const std::string& key) {
+static bool is_modifier(const std::string& key) {
     return key == "Ctrl" || key == "Shift" || key == "Alt" || key == "Super";
 }
-
-}  // namespace
 
 // Lays out the interface until all events are consumed, and displays the last frame. A click takes two frames (down and
 // up), and neither waits for rays.
@@ -704,15 +700,11 @@ void MainWindow::Parts::escape() {
 // ---- Actions that need a window. Registered with those of the workspace, so that menus, keys and the palette offer
 // them, too.
 
-namespace {
-
 // Adds an action without the keys that other actions already use.
-void add(Actions& actions, Action action) {
+static void add(Actions& actions, Action action) {
     std::erase_if(action.keys, [&actions](const std::string& key) { return actions.for_key(key) != nullptr; });
     if (actions.find(action.id) == nullptr) actions.add(std::move(action));
 }
-
-}  // namespace
 
 void MainWindow::Parts::add_actions() {
     Actions& actions = work.actions();

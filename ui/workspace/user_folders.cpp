@@ -61,36 +61,32 @@ std::string short_path(const fs::path& path) {
 
 // ---- State folder
 
-namespace {
-
 constexpr std::size_t most_recent = 20;
 
-bool is_file_name(const std::string& name) {
+static bool is_file_name(const std::string& name) {
     return !name.empty() && name.size() <= 100 && name.front() != '.' &&
            name.find_first_of("/\\:*?\"<>|\n\r\t") == std::string::npos;
 }
 
 constexpr std::string_view running_stem = "running-";  // followed by the process id
 
-std::filesystem::path process_folder(const std::string& which) {
+static std::filesystem::path process_folder(const std::string& which) {
     return std::filesystem::path("/proc") / which;
 }
 
 // Returns the id of this process. Without /proc it is "0", and other processes count as ended.
-std::string own_process() {
+static std::string own_process() {
     std::error_code problem;
     const std::string number = std::filesystem::read_symlink(process_folder("self"), problem).string();
     return problem ? "0" : number;
 }
 
 // Returns true if another process is still writing this file.
-bool is_in_use(const std::filesystem::path& running) {
+static bool is_in_use(const std::filesystem::path& running) {
     const std::string process = running.stem().string().substr(running_stem.size());
     std::error_code problem;
     return !process.empty() && process != own_process() && std::filesystem::exists(process_folder(process), problem);
 }
-
-}  // namespace
 
 StateFolder::StateFolder(std::filesystem::path folder) : folder_(std::move(folder)) {
     if (!is_there()) return;

@@ -963,13 +963,9 @@ std::vector<std::filesystem::path> Workspace::recent() const {
 
 // ---- Saving of sessions and presets
 
-namespace {
-
-std::string now_text() {
+static std::string now_text() {
     return fmt::format("{:%Y-%m-%d-%H%M%S}", fmt::localtime(std::time(nullptr)));
 }
-
-}  // namespace
 
 bool Workspace::Parts::has_session() const {
     return was_opened || last_session.empty();
