@@ -421,15 +421,6 @@ std::vector<double> decibels_of(const std::vector<double>& amplitude, double ref
     return levels;
 }
 
-void check_plot_name(const std::filesystem::path& path) {
-    if (path.empty()) return;
-    if (figure_format_of(path) == FigureFormat::none) {
-        throw Error(ErrorCode::bad_setting, "plots are PDF, SVG or PNG files", path.string(),
-                    "name it *.pdf, *.svg or *.png");
-    }
-    check_figure_name(path);
-}
-
 void write_plot(const std::filesystem::path& path, const std::vector<FigureRow>& rows) {
     FigureStyle style;
     style.dpi = 200;

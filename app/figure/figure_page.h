@@ -166,10 +166,6 @@ std::vector<double> decibels_of(const std::vector<double>& amplitude, double ref
 // Throws what write_figure() throws.
 void write_plot(const std::filesystem::path& path, const std::vector<FigureRow>& rows);
 
-// Call before the work; an empty name means no plot. Throws what check_figure_name() throws, and if this build has no
-// figures.
-void check_plot_name(const std::filesystem::path& path);
-
 // ---- Colours of surfaces between layers, used in panels, sections and figures. Nine colours of equal lightness, as
 // many as there are boundaries of the retina, distinguishable by everyone next to each other and on dark tissue (P.
 // Tol, "light" scheme, SRON/EPS/TN/09-002, 2021). With more surfaces, colours repeat.

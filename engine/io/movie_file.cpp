@@ -134,10 +134,6 @@ FrameRate parsed_frame_rate(const std::string& text, const std::string& where) {
     return frame_rate(whole(view.substr(0, point)) * scale + whole(decimals), scale, where);
 }
 
-bool is_movie_name(const std::filesystem::path& path) {
-    return container_of(path) != nullptr;
-}
-
 MovieCodec movie_codec(const std::filesystem::path& path, MovieCodec wanted) {
     const Container* container = container_of(path);
     if (container == nullptr) {

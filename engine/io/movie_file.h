@@ -50,10 +50,6 @@ struct MovieFormat {
     std::map<std::string, std::string> text{};  // metadata if the format supports it: view, recipe, program version
 };
 
-// Returns whether the name is that of a movie: .mp4 .mkv .webm .mov .gif .webp, a series frame_%04d.png, or a folder
-// for a series.
-bool is_movie_name(const std::filesystem::path& path);
-
 // Resolves `wanted` for a file name. Throws Error{bad_setting} if the name is not that of a movie, or if that file type
 // cannot hold the codec.
 MovieCodec movie_codec(const std::filesystem::path& path, MovieCodec wanted);
