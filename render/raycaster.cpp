@@ -7,7 +7,6 @@
 #include <glm/geometric.hpp>
 #include <numbers>
 #include <span>
-#include <utility>
 
 #include "compute/error.h"
 #include "compute/indexing.h"

@@ -7,7 +7,6 @@
 #include <glm/geometric.hpp>
 #include <map>
 #include <set>
-#include <utility>
 
 #include "app/transfer/transfer_file.h"
 #include "assets/assets.h"

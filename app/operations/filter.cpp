@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <utility>
 #include <vector>
 
 #include "app/operations/operation.h"

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "app/operations/operation.h"
 #include "compute/plural.h"

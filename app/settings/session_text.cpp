@@ -1,6 +1,5 @@
 #include "app/settings/session_text.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <sstream>
 #include <utility>

@@ -3,12 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "assets/assets.h"

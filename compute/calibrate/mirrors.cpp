@@ -8,7 +8,6 @@
 #include <numeric>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "compute/calibrate/calibrate.h"

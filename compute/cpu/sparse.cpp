@@ -1,7 +1,6 @@
 #include "compute/cpu/sparse.h"
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <span>
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <numeric>
 
 #include "compute/indexing.h"
 #include "compute/methods/nonuniform.h"

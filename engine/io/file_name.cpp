@@ -4,7 +4,6 @@
 #include <cctype>
 #include <cstdlib>
 #include <string_view>
-#include <utility>
 
 #include "compute/error.h"
 #include "compute/indexing.h"

@@ -8,7 +8,6 @@
 #include <cmath>
 #include <cstring>
 #include <optional>
-#include <vector>
 
 #include "compute/error.h"
 #include "compute/indexing.h"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "compute/indexing.h"
 #include "engine/layers/boundary_search.h"

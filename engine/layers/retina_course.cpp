@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 
 #include "compute/indexing.h"
 #include "compute/steps/layers.h"

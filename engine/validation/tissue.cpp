@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <complex>
-#include <functional>
 #include <numbers>
 #include <numeric>
 #include <random>

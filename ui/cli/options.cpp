@@ -8,7 +8,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <functional>
-#include <optional>
 #include <string_view>
 #include <utility>
 

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <limits>
-#include <utility>
 
 #include "compute/error.h"
 #include "compute/plan/describe.h"

@@ -7,7 +7,6 @@
 #include <openssl/x509v3.h>
 
 #include <array>
-#include <memory>
 
 #include "compute/error.h"
 #include "compute/indexing.h"

@@ -7,7 +7,6 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
-#include <algorithm>
 #include <array>
 #include <cctype>
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cfloat>
 #include <cstddef>
 #include <iterator>
 #include <type_traits>

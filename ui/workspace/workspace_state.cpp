@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <utility>
 
 #include "app/open/open_volume.h"
 #include "app/transfer/transfer_file.h"
