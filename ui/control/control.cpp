@@ -121,13 +121,6 @@ struct Control::Parts {
     void probe(Call& call);
     void read_voxels(Call& call, std::function<Result(const Volume&)> part);
 
-    // ---- state
-    void state(Call& call);
-    void statistics(Call& call);
-
-    void subscribe(Call& call);
-    void unsubscribe(Call& call);
-
     Workspace& work;
     ControlOptions options;
     KnownSettings settings;
@@ -151,6 +144,19 @@ constexpr std::size_t max_deferred = 64;   // per connection
 Refusal too_many(const std::string& what) {
     return {RpcCode::too_many,
             Error(ErrorCode::bad_setting, what, "request", "wait for responses before sending more requests")};
+}
+
+// Returns the refusal for the exception being handled; `where` locates those of the standard library: out of memory.
+Refusal refusal_of_current_exception(const std::string& where) {
+    try {
+        throw;
+    } catch (const Refusal& refusal) {
+        return refusal;
+    } catch (const Error& error) {
+        return error;
+    } catch (const std::exception& error) {
+        return {RpcCode::internal_error, Error(ErrorCode::device, error.what(), where)};
+    }
 }
 
 ControlOptions with_folders(ControlOptions options) {
@@ -211,21 +217,16 @@ void Control::Parts::run(Call& call) {
             throw too_many("64 requests of this connection are already in progress");
         }
         perform(call);
-    } catch (const Refusal& refusal) {
-        call.reply.refuse(refusal);
-    } catch (const Error& error) {
-        call.reply.refuse(error);
-    } catch (const std::exception& error) {  // from the standard library: out of memory
-        call.reply.refuse(
-            {RpcCode::internal_error, Error(ErrorCode::device, error.what(), std::string(call.method->name))});
+    } catch (...) {
+        call.reply.refuse(refusal_of_current_exception(std::string(call.method->name)));
     }
 }
 
 void Control::Parts::perform(Call& call) {
     switch (call.method->method) {
         case RpcMethod::describe: return describe(call);
-        case RpcMethod::state: return state(call);
-        case RpcMethod::statistics: return statistics(call);
+        case RpcMethod::state: return call.reply.result(state_object(work, &call.reply.connection()));
+        case RpcMethod::statistics: return call.reply.result(statistics_object(work));
         case RpcMethod::open: return open(call);
         case RpcMethod::close: return close(call);
         case RpcMethod::start: return start(call);
@@ -242,8 +243,8 @@ void Control::Parts::perform(Call& call) {
         case RpcMethod::calibrate: return calibrate(call);
         case RpcMethod::go_to: return go_to(call);
         case RpcMethod::action: return action(call);
-        case RpcMethod::subscribe: return subscribe(call);
-        case RpcMethod::unsubscribe: return unsubscribe(call);
+        case RpcMethod::subscribe: return subscriptions.subscribe(call.params, call.reply);
+        case RpcMethod::unsubscribe: return subscriptions.unsubscribe(call.params, call.reply);
         case RpcMethod::list_operations: return call.reply.result({{"operations", descriptions_of_operations()}});
         case RpcMethod::run_operation: return run_operation(call);
         case RpcMethod::cancel_operation: return cancel_operation(call);
@@ -309,10 +310,8 @@ void Control::Parts::finish_deferred() {
                 return false;
             }
             return try_finish(one);
-        } catch (const Error& error) {
-            one.reply.refuse(error);
-        } catch (const std::exception& error) {  // from the standard library: out of memory
-            one.reply.refuse({RpcCode::internal_error, Error(ErrorCode::device, error.what(), "")});
+        } catch (...) {
+            one.reply.refuse(refusal_of_current_exception(""));
         }
         return true;
     });
@@ -389,10 +388,8 @@ std::size_t Control::Parts::apply(std::span<Call> asked) {
     const auto attempted = [this](const Values& values) -> std::optional<Refusal> {
         try {
             try_apply(values);
-        } catch (const Error& error) {
-            return Refusal(error);
-        } catch (const std::exception& error) {
-            return Refusal(RpcCode::internal_error, Error(ErrorCode::device, error.what(), "set"));
+        } catch (...) {
+            return refusal_of_current_exception("set");
         }
         return std::nullopt;
     };
@@ -421,10 +418,8 @@ void Control::Parts::answer_setting_call(const Call& call) {
         if (call.method->method == RpcMethod::get) keys = keys_of(call);
         for (const auto& [key, value] : call.values) keys.push_back(key);
         call.reply.result({{"values", values_object(keys)}});
-    } catch (const Error& error) {
-        call.reply.refuse(error);
-    } catch (const std::exception& error) {  // from the standard library: out of memory
-        call.reply.refuse({RpcCode::internal_error, Error(ErrorCode::device, error.what(), "")});
+    } catch (...) {
+        call.reply.refuse(refusal_of_current_exception(""));
     }
 }
 
@@ -542,6 +537,11 @@ void apply_valid(Workspace& work, const Values& values) {
     }
 }
 
+// Returns a result that names the written file.
+std::function<ResponseContent()> named(const std::filesystem::path& file) {
+    return [name = file.string()]() -> ResponseContent { return {{{"file", name}}}; };
+}
+
 void require_in(std::int64_t value, std::int64_t count, const char* name) {
     if (value >= 0 && value < count) return;
     throw Error(ErrorCode::bad_setting, fmt::format("expected a number from 0 to {}, got {}", count - 1, value), name);
@@ -617,10 +617,7 @@ void Control::Parts::record(Call& call) {
     const std::filesystem::path file =
         call.params.contains("file") ? file_of(call, "file") : work.new_name(UserFolder::videos, "", ".toml");
     operate(
-        call, [&] { work.recordings().start(file); },
-        [file]() -> Result {
-            return {{{"file", file.string()}}};
-        });
+        call, [&] { work.recordings().start(file); }, named(file));
 }
 
 void Control::Parts::stop_recording(Call& call) {
@@ -800,7 +797,7 @@ void Control::Parts::save(Call& call) {
         work.exporting().save_table(file,
                                     what == "a_scan" ? Exporting::TableKind::a_scan : Exporting::TableKind::echoes);
     };
-    operate(call, begin, [file]() -> Result { return {{{"file", file.string()}}}; });
+    operate(call, begin, named(file));
 }
 
 void Control::Parts::movie(Call& call) {
@@ -815,10 +812,7 @@ void Control::Parts::movie(Call& call) {
                      : spec.along;
     spec.plane = enumerator<SweptPlane>(call.params, "plane", {"slice", "clip"});
     operate(
-        call, [&] { work.exporting().make_movie(file, spec); },
-        [file]() -> Result {
-            return {{{"file", file.string()}}};
-        });
+        call, [&] { work.exporting().make_movie(file, spec); }, named(file));
 }
 
 // ---- Operations: they work on files in the allowed folders, independently of what is open.
@@ -850,7 +844,6 @@ void Control::Parts::cancel_operation(Call& call) {
 // ---- Methods that return pictures and voxels. The data is read back only on request, packed by a job and sent after
 // the response.
 
-using Json = nlohmann::ordered_json;
 using Data = std::vector<std::byte>;
 
 static bool wants_base64(const nlohmann::json& params) {
@@ -971,24 +964,6 @@ void Control::Parts::read_voxels(Call& call, std::function<Result(const Volume&)
     }
     deferred.push_back({call.reply, new_user_request(), [packed]() -> Result { return std::move(*packed); },
                         [this, part = std::move(part), packed] { return begin_reading(work, part, packed); }, true});
-}
-
-// ---- State, statistics and subscriptions
-
-void Control::Parts::state(Call& call) {
-    call.reply.result(state_object(work, &call.reply.connection()));
-}
-
-void Control::Parts::statistics(Call& call) {
-    call.reply.result(statistics_object(work));
-}
-
-void Control::Parts::subscribe(Call& call) {
-    subscriptions.subscribe(call.params, call.reply);
-}
-
-void Control::Parts::unsubscribe(Call& call) {
-    subscriptions.unsubscribe(call.params, call.reply);
 }
 
 // ---- Interface
