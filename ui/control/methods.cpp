@@ -162,8 +162,6 @@ std::string methods_reference() {
 
 // ---- Table of all methods. Requests are checked against it.
 
-using Type = ParameterType;
-
 static std::vector<std::string_view> topics() {
     return {control_topics.begin(), control_topics.end()};
 }
