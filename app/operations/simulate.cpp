@@ -9,6 +9,7 @@
 #include "engine/offline/reconstruction.h"
 #include "engine/scan/scan.h"
 #include "engine/simulate/device_picture.h"
+#include "engine/simulate/instrument.h"
 #include "engine/simulate/truth.h"
 
 namespace echolux {
@@ -32,6 +33,7 @@ Volume picture_of(const std::filesystem::path& scan_toml, const DevicePicture& d
 
 struct Simulate {
     Simulation simulation;
+    BeamGeometry geometry;
     DeviceCode code = DevicePicture().code;
     double cut = DevicePicture().cut, range_db = DevicePicture().range_db;
     OperationOutput output, velocity, picture;
@@ -43,7 +45,7 @@ struct Simulate {
         for (const OperationOutput* volume : {&velocity, &picture}) outputs.push_back({volume->file, is_own_volume});
         check_outputs(outputs, {simulation.motion_file}, context.overwrites);
         context.write(output, ".toml", [&](const std::filesystem::path& scan_toml) {
-            simulate(simulation, scan_toml, context.progress);
+            simulate(simulation, geometry, scan_toml, context.progress);
         });
         if (velocity.is_wanted()) context.write(velocity, velocities_of(output.file));
         if (picture.is_wanted())
@@ -91,7 +93,10 @@ void Simulate::describe(OperationParts<Simulate>& parts) {
                          "`picture`: darker voxels become 0, as a multiple of the noise floor; 0: no cut"))
         .argument(number("range_db", &Simulate::range_db, 1, 200, "dB", Effect::file,
                          "`picture` with code = log: range of the 255 codes"))
-        .section("simulation", "Simulation", &Simulate::simulation);
+        .section("simulation", "Simulation", &Simulate::simulation)
+        .section("geometry", "Geometry", &Simulate::geometry)
+        .without({"refractive_index", "path_origin", "lens_origin", "galvo_origin", "pivot_x_mm", "pivot_y_mm", "polar",
+                  "rotation_deg", "turns_backwards", "zero_radius_um", "pullback_um"});
 }
 
 }  // namespace

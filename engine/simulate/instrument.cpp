@@ -41,14 +41,72 @@ std::string key_of_motion(const Simulation& s) {
     return s.motion_axial_um > 0 ? "simulation.motion_axial_um" : "simulation.motion_lateral_um";
 }
 
-// Builds the scene, with room for the motion.
-Scenery scenery_of(const Simulation& s, const Spectrometer& spectrometer, const Motion& motion) {
+// Detours of the optical path over the field, in um of the sample.
+ValueRange detours_um(const Simulation& s, const BeamGeometry& beam) {
+    constexpr int parts = 32;
+    const Polynomial2 path(beam.path_um);
+    const FieldSize size = field_size(s);
+    ValueRange range{0, 0};
+    for (int i = 0; i < parts * parts; ++i) {
+        const double x = (i % parts / (parts - 1.0) - 0.5) * size.x_um,
+                     y = (i / parts / (parts - 1.0) - 0.5) * size.y_um;
+        const double detour = path(x / 1000, y / 1000) / s.refractive_index;
+        range = {std::min(range.low, detour), std::max(range.high, detour)};
+    }
+    return range;
+}
+
+// Builds the scene, with room for the motion and for detours.
+Scenery scenery_of(const Simulation& s, const BeamGeometry& beam, const Spectrometer& spectrometer,
+                   const Motion& motion) {
     const double range_um = spectrometer.z_max_um() / s.refractive_index;
     Scenery scenery(s, range_um);
-    if (!motion.is_still()) {
-        scenery.make_room(motion.excursion(), 2 * s.beam_radius_um, range_um, key_of_motion(s));
-    }
+    if (motion.is_still() && beam.path_um.empty()) return scenery;
+    Motion::Excursion excursion = motion.is_still() ? Motion::Excursion() : motion.excursion();
+    const ValueRange detours = detours_um(s, beam);
+    excursion.least.z_um += detours.low;
+    excursion.greatest.z_um += detours.high;
+    scenery.make_room(excursion, 2 * s.beam_radius_um, range_um,
+                      beam.path_um.empty() ? key_of_motion(s) : "geometry.path_um");
     return scenery;
+}
+
+BeamGeometry validated(const BeamGeometry& beam) {
+    check(beam, "geometry");
+    const auto refuse = [](const char* key) {
+        throw Error(ErrorCode::bad_setting, "the simulated instrument has parallel beams", key, "leave it out");
+    };
+    if (beam.pivot_x_mm != 0) refuse("geometry.pivot_x_mm");
+    if (beam.pivot_y_mm != 0) refuse("geometry.pivot_y_mm");
+    if (beam.polar) refuse("geometry.polar");
+    return beam;
+}
+
+// Positions of the beam in mm at each line of a volume; empty if they are those of the pattern.
+std::vector<FieldPoint> bent_beams(const Simulation& s, const BeamGeometry& beam, const ScanPattern& pattern) {
+    std::vector<FieldPoint> real;
+    if (beam.pattern != LinePattern::raster) {
+        const ScanLineMap lines(beam, s, {s.spacing_a_um / 1000, s.spacing_b_um / 1000}, {});
+        for (std::int64_t line = 0; line < pattern.lines(); ++line) {
+            const std::int64_t frame = line / pattern.lines_per_frame(), of_frame = line % pattern.lines_per_frame();
+            // During a return the beam waits at the last A-scan.
+            const std::int64_t b = std::min(frame / s.b_repeats, s.b_scans - 1);
+            const std::int64_t a = std::min(of_frame / s.a_repeats, s.a_scans - 1);
+            real.push_back(lines.scan(static_cast<double>(a), static_cast<double>(b)));
+        }
+    }
+    if (!beam.has_galvo()) return real;
+    std::vector<double> x, y;
+    for (std::int64_t line = 0; line < pattern.lines(); ++line) {
+        const FieldPoint at = pattern.at(line / pattern.lines_per_frame(), line % pattern.lines_per_frame()).beam;
+        x.push_back(at.x_um / 1000);
+        y.push_back(at.y_um / 1000);
+    }
+    const double line_s = 1 / s.line_rate_hz;
+    x = galvo_response(x, line_s, beam.delay_x_us * 1e-6, beam.resonance_x_hz, beam.damping_x);
+    y = galvo_response(y, line_s, beam.delay_y_us * 1e-6, beam.resonance_y_hz, beam.damping_y);
+    for (std::size_t i = 0; i < x.size(); ++i) real.push_back({x[i], y[i]});
+    return real;
 }
 
 }  // namespace
@@ -63,10 +121,11 @@ struct Instrument::Workspace {
     std::vector<float> fringes, sines;
 };
 
-Instrument::Instrument(const Simulation& simulation)
+Instrument::Instrument(const Simulation& simulation, const BeamGeometry& beam)
     : s_(validated(simulation)), spectrometer_(s_), motion_(s_, duration_s(s_)),
-      renewal_(s_.renewal_s, hashed(seed(), 4)), scenery_(scenery_of(s_, spectrometer_, motion_)),
-      pattern_(s_, field_size(s_)), camera_(s_, spectrometer_),
+      renewal_(s_.renewal_s, hashed(seed(), 4)), scenery_(scenery_of(s_, validated(beam), spectrometer_, motion_)),
+      pattern_(s_, field_size(s_)), lens_(beam), path_(beam.path_um), has_path_(!beam.path_um.empty()),
+      real_mm_(bent_beams(s_, beam, pattern_)), camera_(s_, spectrometer_),
       sum_(spectrometer_, scenery_.deepest_um * s_.refractive_index), arm_(s_, scenery_, spectrometer_, sum_),
       tissue_(arm_, hashed(seed(), 1), renewal_), blood_(arm_, hashed(seed(), 2)) {
     add_reflectors();
@@ -97,9 +156,24 @@ void Instrument::add(const SlabLists& lists, std::vector<float>& moments) const 
     }
 }
 
+FieldPoint Instrument::scan_mm(std::int64_t line) const {
+    if (!real_mm_.empty()) return real_mm_[index(line)];
+    const std::int64_t lines = pattern_.lines_per_frame();
+    const FieldPoint at = pattern_.at(line / lines, line % lines).beam;
+    return {at.x_um / 1000, at.y_um / 1000};
+}
+
 FieldPoint Instrument::beam(std::int64_t line) const {
     const std::int64_t lines = pattern_.lines_per_frame();
-    return scenery_.in_scene(pattern_.at(line / lines, line % lines).beam);
+    if (real_mm_.empty() && lens_.is_identity()) return scenery_.in_scene(pattern_.at(line / lines, line % lines).beam);
+    const FieldPoint at = lens_.field(scan_mm(line));
+    return scenery_.in_scene({1000 * at.x_um, 1000 * at.y_um});
+}
+
+double Instrument::path_um(std::int64_t line) const {
+    if (!has_path_) return 0;
+    const FieldPoint at = scan_mm(line);
+    return path_(at.x_um, at.y_um) / s_.refractive_index;
 }
 
 FieldPoint Instrument::beam_over(std::int64_t volume, std::int64_t line) const {
@@ -189,23 +263,26 @@ void Instrument::expose_line(const Run& run, std::int64_t volume, std::int64_t l
     work.lists.clear();
     blood_.gather(section_at(run, at, work), at.x_um, time_s(number), work.lists);
     add(work.lists, work.moments);
-    if (motion_.is_still()) {
+    if (motion_.is_still() && !has_path_) {
         sum_.fringes(work.moments, work.fringes);
         for (std::size_t p = 0; p < work.fringes.size(); ++p) work.fringes[p] += mirror_fringes_[p];
     } else {
-        move_in_depth(number, work);
+        move_in_depth(volume, line, work);
     }
     camera_.expose(work.fringes, static_cast<std::uint64_t>(number), counts);
 }
 
-// Applies depth motion to all scatterers at once: a shift z multiplies the analytic fringe at each sample by exp(2 i k
-// n z). Averaging over the exposure, one line period around the line's time, reproduces fringe washout.
-void Instrument::move_in_depth(std::int64_t line, Workspace& work) const {
+// Applies depth motion and detours to all scatterers at once: a shift z multiplies the analytic fringe at each sample
+// by exp(2 i k n z). Averaging over the exposure, one line period around the line's time, reproduces fringe washout.
+void Instrument::move_in_depth(std::int64_t volume, std::int64_t line, Workspace& work) const {
     constexpr int parts = 4;  // parts of the exposure
+    const double path = path_um(line);
     std::array<double, parts> shift_um{};
     for (int i = 0; i < parts; ++i) {
         const double off = (i + 0.5) / parts - 0.5;
-        shift_um[index(i)] = motion_.at(time_s(line) + off / s_.line_rate_hz).z_um;
+        const double moved =
+            motion_.is_still() ? 0 : motion_.at(time_s(of_all(volume, line)) + off / s_.line_rate_hz).z_um;
+        shift_um[index(i)] = path + moved;
     }
     work.sines.resize(work.fringes.size());
     sum_.fringes(work.moments, work.fringes, work.sines);

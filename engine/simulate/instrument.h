@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <span>
 #include <vector>
 
+#include "engine/geometry/beam_map.h"
 #include "engine/progress.h"
 #include "engine/scan/scan.h"
 #include "engine/scan/scan_pattern.h"
@@ -17,8 +19,9 @@ namespace echolux {
 
 class Instrument {
   public:
-    // Throws Error{bad_setting, out_of_memory}.
-    explicit Instrument(const Simulation& simulation);
+    // `beam`: distortions of the instrument. Beams are parallel: it has no fan and is no catheter. Throws
+    // Error{bad_setting, out_of_memory}.
+    explicit Instrument(const Simulation& simulation, const BeamGeometry& beam = {});
     Instrument(const Instrument&) = delete;
     Instrument& operator=(const Instrument&) = delete;
 
@@ -55,7 +58,9 @@ class Instrument {
     };
 
     std::uint64_t seed() const { return static_cast<std::uint64_t>(s_.seed); }
+    FieldPoint scan_mm(std::int64_t line) const;                         // position in the scan
     FieldPoint beam(std::int64_t line) const;                            // position in the scene, without motion
+    double path_um(std::int64_t line) const;                             // detour of this line, in the sample
     FieldPoint beam_over(std::int64_t volume, std::int64_t line) const;  // relative to the moving tissue
     std::int64_t of_all(std::int64_t volume, std::int64_t line) const { return volume * pattern_.lines() + line; }
     void add_reflectors();
@@ -65,7 +70,7 @@ class Instrument {
     void expose_line(const Run& run, std::int64_t volume, std::int64_t line, Workspace& work,
                      std::span<std::uint16_t> counts) const;
     const Blood::Section& section_at(const Run& run, const FieldPoint& at, Workspace& work) const;
-    void move_in_depth(std::int64_t line, Workspace& work) const;
+    void move_in_depth(std::int64_t volume, std::int64_t line, Workspace& work) const;
 
     Simulation s_;
     Spectrometer spectrometer_;
@@ -73,6 +78,10 @@ class Instrument {
     Renewal renewal_;
     Scenery scenery_;
     ScanPattern pattern_;
+    LensMap lens_;
+    Polynomial2 path_;
+    bool has_path_ = false;
+    std::vector<FieldPoint> real_mm_;  // of each line of a volume; empty if they are those of pattern_
     LineScanCamera camera_;
     SpectrumSum sum_;
     SampleArm arm_;
@@ -80,5 +89,10 @@ class Instrument {
     Blood blood_;
     std::vector<float> mirror_fringes_, mirror_sines_;  // the same for all lines
 };
+
+// As simulate() of simulator.h, by an instrument with this geometry, which the scan TOML then has as [geometry]. The
+// truth is that of the sample.
+void simulate(const Simulation& simulation, const BeamGeometry& beam, const std::filesystem::path& scan_toml,
+              Progress& progress);
 
 }  // namespace echolux

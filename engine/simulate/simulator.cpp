@@ -61,12 +61,17 @@ Scan described(const Instrument& instrument, const std::filesystem::path& scan_t
 }  // namespace
 
 void simulate(const Simulation& simulation, const std::filesystem::path& scan_toml, Progress& progress) {
+    simulate(simulation, {}, scan_toml, progress);
+}
+
+void simulate(const Simulation& simulation, const BeamGeometry& beam, const std::filesystem::path& scan_toml,
+              Progress& progress) {
     if (scan_toml.extension() != ".toml") {
         throw Error(ErrorCode::bad_setting, "the name of a scan ends in .toml", scan_toml.string(),
                     "for example scan.toml");
     }
     check_can_be_written(scan_toml);
-    Instrument instrument(simulation);
+    Instrument instrument(simulation, beam);
     const Scan scan = described(instrument, std::filesystem::absolute(scan_toml));
     const std::filesystem::path folder = scan.path.parent_path();
     const auto begun = [&](const std::string& name, auto bytes) {
@@ -90,7 +95,11 @@ void simulate(const Simulation& simulation, const std::filesystem::path& scan_to
     write_truth(folder / "truth", s, instrument.scenery(), instrument.pitch_um());
     for (const auto& file : calibration) file->commit();
     spectra.commit();
-    write_scan_toml(scan);
+    BeamGeometry geometry = beam;
+    Settings bent;
+    bent.bind("geometry", geometry);
+    const std::string toml = bent.toml();
+    write_text(scan.path, scan_toml_heading + ("\n" + echolux::scan_toml(scan)) + (toml.empty() ? "" : "\n" + toml));
     progress.end();
 }
 
