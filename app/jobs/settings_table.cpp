@@ -13,6 +13,7 @@
 #include "engine/acquire/source.h"
 #include "engine/attenuation/attenuation.h"
 #include "engine/flow/cross_section.h"
+#include "engine/geometry/dewarp.h"
 #include "engine/layers/layers.h"
 #include "engine/registration/registration.h"
 #include "engine/scan/scan.h"
@@ -74,6 +75,8 @@ struct CommandSettings {
 #endif
         settings.bind("attenuation", attenuation);
         settings.bind("cross_section", cross_section);
+        settings.bind("dewarp", dewarp);
+        settings.bind("geometry", geometry);
     }
     CommandSettings(const CommandSettings&) = delete;
     CommandSettings& operator=(const CommandSettings&) = delete;
@@ -85,6 +88,8 @@ struct CommandSettings {
 #endif
     AttenuationRecipe attenuation;
     CrossSectionRecipe cross_section;
+    DewarpRecipe dewarp;
+    BeamGeometry geometry;
     Settings settings;
 };
 

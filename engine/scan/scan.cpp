@@ -15,6 +15,7 @@
 #include "compute/plan/describe.h"
 #include "compute/plural.h"
 #include "engine/build.h"
+#include "engine/geometry/beam_geometry.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/file_name.h"
 #include "engine/io/number_file.h"
@@ -259,13 +260,20 @@ void refuse_binary(const std::filesystem::path& path) {
                 "for raw spectra, `guess` proposes a description");
 }
 
-// Ignores the sections [view] and [transfer], which only the display uses.
+// Ignores the sections [view] and [transfer], which only the display uses, and checks [geometry], which only positions in
+// mm use.
 void read_scan_toml(Settings& settings, const std::filesystem::path& path) {
-    std::vector<TomlEntry> entries = toml_entries(path);
-    std::erase_if(entries, [](const TomlEntry& entry) {
-        return section_of(entry.name) == "view" || section_of(entry.name) == "transfer";
+    std::vector<TomlEntry> entries = toml_entries(path), of_geometry;
+    std::erase_if(entries, [&](const TomlEntry& entry) {
+        const std::string_view section = section_of(entry.name);
+        if (section == "geometry") of_geometry.push_back(entry);
+        return section == "view" || section == "transfer" || section == "geometry";
     });
     settings.take(entries);
+    BeamGeometry geometry;
+    Settings checks;
+    checks.bind("geometry", geometry);
+    checks.take(of_geometry);
 }
 
 // `which` describes the part of a striped file in messages.

@@ -86,6 +86,11 @@ CASES = [
     Case(["filter", "v.nrrd", "v2.nrrd"], [("-o", "mean.mha", True)], ["v.nrrd", "v2.nrrd"]),
     Case(["mesh", "v.nrrd", "--level", "10"], [("-o", "mesh.stl", False)], ["v.nrrd"]),
     Case(["pattern", "--a-scans", "8", "--b-scans", "2", "--line-rate-hz", "10000", "--spacing-a", "10", "--spacing-b", "10"], [("-o", "waves.csv", False)]),
+    Case(["dewarp", "layered.nrrd", "--scan", "geometry.toml"], [("-o", "d.nrrd", True)], ["layered.nrrd", "geometry.toml"]),
+    Case(["calibrate", "field", "flat.nrrd"], [("-o", "field.toml", True), ("--plot", "field.png", True)], ["flat.nrrd"]),
+    Case(["calibrate", "grid", "dots.nrrd", "--pitch-mm", "0.04"], [("-o", "grid.toml", True), ("--plot", "grid.svg", True)], ["dots.nrrd"]),
+    Case(["calibrate", "galvo", "both.nrrd", "--scan", "both.toml", "--max-a-scans", "4"],
+         [("-o", "galvo.toml", True), ("--plot", "galvo.pdf", True)], ["both.nrrd", "both.toml"]),
     Case(["calibrate", "background", "scan.toml"], [("-o", "mean.csv", True)], SCAN_FILES),
     Case(["calibrate", "noise", "scan.toml"], [("-o", "noise.csv", True), ("--plot", "noise.svg", True)], SCAN_FILES),
     Case(["calibrate", "k", *MIRRORS, "--background", "mb.csv", "--sides", "same"],
@@ -139,6 +144,21 @@ def write_tissue(folder, random):
     write_nrrd(folder / "tube.nrrd", tube_velocities(24, 8, depth), unit="mm/s", quantity="velocity")
 
 
+def write_geometry(folder, random):
+    """Writes a geometry, and what its calibrations need: a curved mirror, a grid of dots, a scan in both directions."""
+    (folder / "geometry.toml").write_text("[geometry]\npivot_x_mm = 20.0\npath_um = [0.0, 0.0, 0.0, 40.0]\n")
+    (folder / "both.toml").write_text("[scan]\nbidirectional = true\nline_rate_hz = 100000.0\n")
+    b, a, z = np.meshgrid(np.arange(12), np.arange(24), np.arange(48), indexing="ij")
+    row = 20 + ((a - 11.5) / 12) ** 2
+    write_nrrd(folder / "flat.nrrd", -3 * (z - row) ** 2 + random.normal(0, 0.1, z.shape))
+    b, a = np.meshgrid(np.arange(56.0), np.arange(60.0), indexing="ij")
+    dots = np.exp(-((((a + 3.7) % 8 - 4) ** 2 + ((b + 3.8) % 8 - 4) ** 2) / 2))
+    write_nrrd(folder / "dots.nrrd", 10 * np.log10(dots[..., None] * np.ones(4) + 0.01))
+    field = random.exponential(1, (1, 60, 16)).repeat(8, 0)
+    field[1::2] = np.roll(field[1::2], 2, 1)
+    write_nrrd(folder / "both.nrrd", 10 * np.log10(field))
+
+
 def run_in(folder, *words):
     finished = Finished(start(*words, folder=folder))
     assert finished.code == 0, str(finished)
@@ -168,6 +188,7 @@ def prepare(folder):
     run("convert", "v.nrrd", "v2.nrrd")
     run(*SEGMENT, "-o", "known.nrrd")
     write_tissue(folder, noise)
+    write_geometry(folder, np.random.default_rng(6))
     run("segment", "layered.nrrd", "--preset", "layers", "--count", "2", "-o", "slab.nrrd")
     run("simulate", "vessel", "-o", "repeats/scan.toml", *SIMULATED, "--b-repeats", "2")
     (folder / "look.toml").write_text(toml_text({"view": {"mode": "mip"}}))

@@ -46,6 +46,12 @@ CASES = {
     "calibrate_background": Case({"scan": "scan.toml"}, {"output": "mean.csv"}, long=LONG),
     "calibrate_dispersion": Case({"scan": "mirror/scan.toml"}, {"output": "theta.csv", "plot": "d.svg"}, {"lines": 8},
                                  long={"scan": "slow/scan.toml", "lines": 4096}),
+    "calibrate_field": Case({"input": "flat.nrrd"}, {"output": "field.toml", "plot": "field.svg"}, {"order": 2},
+                            long={"input": "long/scan.toml"}),
+    "calibrate_galvo": Case({"input": "both.nrrd", "scan": ["both.toml"]}, {"output": "galvo.toml", "plot": "galvo.svg"},
+                            {"max_a_scans": 4}, long={"input": "long/scan.toml"}),
+    "calibrate_grid": Case({"input": "dots.nrrd"}, {"output": "grid.toml", "plot": "grid.svg"}, {"pitch_mm": 0.04},
+                           long={"input": "long/scan.toml"}),
     "calibrate_k": Case({"mirror1": "m1.csv", "mirror2": "m2.csv", "background": "mb.csv"},
                         {"output": "k.csv", "dispersion": "phase.csv", "plot": "k.svg"}, {"sides": "same", "wavelength_rises": True},
                         long={"mirror1": "long/scan.toml"}),
@@ -53,6 +59,8 @@ CASES = {
     "calibrate_rolloff": Case({"mirror": ["m1.csv", "m2.csv"], "scan": "mirror/scan.toml"}, {"output": "roll.csv", "plot": "roll.svg"},
                               {"attenuation_db": 30, "single_pass": True}, long={"mirror": ["long/scan.toml"], **LONG}),
     "convert": Case({"input": "layered.nrrd"}, {"output": "c.mha"}, {"type": "u16", "range": "-50:50"}),
+    "dewarp": Case({"input": "layered.nrrd", "scan": ["geometry.toml"]}, {"output": "d.nrrd"}, {"interpolation": "linear"},
+                   long={"input": "long/scan.toml"}),
     "figure": Case({"input": "layered.nrrd"}, {"output": "f.svg"}, {"b_scan": 2, "width_mm": 85}, long={"input": "long/scan.toml", "b_scan": -1}),
     "filter": Case({"input": "layered.nrrd"}, {"output": "smooth.nrrd"}, {"method": "median"}),
     "flow": Case({"velocity": ["tube.nrrd"]}, {"output": "flow.csv", "plot": "flow.svg", "arrows": "arrows.toml"}, {"through": "12,4,32"},
@@ -292,6 +300,7 @@ class Everywhere(ProgramCase):
         cls.shared = Path(temporary.name).resolve()
         noise = np.random.default_rng(5)
         commands.write_tissue(cls.shared, noise)
+        commands.write_geometry(cls.shared, np.random.default_rng(6))
         np.save(cls.shared / "tissue.npy", noise.exponential(1, (6, 32, 24)).astype(np.float32))
         write_scan(cls.shared)
         commands.write_mirrors(cls.shared, noise)
