@@ -147,16 +147,6 @@ def extend(path, size_bytes):
         raw.truncate(size_bytes)
 
 
-def reconstructed_db(spectra, window=np.hanning):
-    """Reconstructs independently of the program, in double precision: subtracts the mean of each B-scan, windows and
-    transforms. Returns dB [b][a][z], scaled by 1 / sum of the window."""
-    light = spectra.astype(np.float64)
-    light -= light.mean(axis=1, keepdims=True)
-    weights = window(spectra.shape[-1])
-    depth = np.fft.fft(light * weights, axis=-1)[..., : spectra.shape[-1] // 2] / weights.sum()
-    return 20 * np.log10(np.maximum(np.abs(depth), 1e-30))
-
-
 # ---- volumes and pictures -------------------------------------------------------------------------------------------
 
 
