@@ -1,21 +1,18 @@
 // Lengths that are products of 2 ... 13: like powers of two, they take one kernel, or two passes beyond 8192 points.
 // Every recipe is compared with the CPU.
-#include <functional>
 #include <string>
 
 #include "compute/indexing.h"
 #include "tests/gpu/gpu_run.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux {
 namespace {
 
 ReconstructionSpec spec_of(std::int64_t samples) {
     ReconstructionSpec spec;
+    set(spec, "background=frame_mean a2_rad=9 levels=fixed quantity=amplitude");
     spec.geometry = {.samples = samples, .a_scans = 7, .b_scans = 3};
-    spec.recipe.background = Background::frame_mean;
-    spec.recipe.a2_rad = 9;
-    spec.recipe.levels = Levels::fixed;
-    spec.recipe.quantity = Quantity::amplitude;
     const auto last = static_cast<double>(samples - 1);
     spec.calibration.k_polynomial = {0.01 * last, 0.94 * last, 0.04 * last};
     return spec;
@@ -46,9 +43,7 @@ TEST_P(AnyLength, AgreesWithCpu) {
 }
 
 TEST_P(AnyLength, CodesAgreeInBlocksOfAnySize) {
-    ReconstructionSpec spec = spec_of(GetParam());
-    spec.recipe.quantity = Quantity::db;
-    spec.recipe.voxel = VoxelType::u8;
+    ReconstructionSpec spec = with(spec_of(GetParam()), "quantity=db voxel=u8");
     const auto spectra = moving_reflectors(GetParam(), 21);
     const auto whole = voxels_of<std::uint8_t>(spec, bytes_of_lines(spectra), {.block_b_scans = 3});
     const auto parts = voxels_of<std::uint8_t>(spec, bytes_of_lines(spectra), {.block_b_scans = 1});
@@ -69,8 +64,8 @@ INSTANTIATE_TEST_SUITE_P(LongLengths, AnyLength,
 
 // A recipe, as its difference from spec_of().
 struct Change {
-    std::string name;
-    std::function<void(ReconstructionSpec&)> make;
+    std::string name, assignments;
+    void (*more)(ReconstructionSpec&) = [](ReconstructionSpec&) {};
 };
 
 class AnyLengthRecipe : public GpuTest, public testing::WithParamInterface<std::tuple<Change, std::int64_t>> {
@@ -80,7 +75,10 @@ class AnyLengthRecipe : public GpuTest, public testing::WithParamInterface<std::
 
     // Random bytes are valid samples of any integer format.
     AnyLengthRecipe() {
-        std::get<0>(GetParam()).make(spec);
+        const Change& change = std::get<0>(GetParam());
+        spec.calibration.background.assign(index(spec.geometry.samples), 30000.25);  // if it is stored
+        set(spec, change.assignments);
+        change.more(spec);
         std::mt19937 random(3);
         std::uniform_int_distribution<int> byte(0, 255);
         std::generate_n(std::back_inserter(spectra), spec.geometry.b_scans * b_scan_bytes(spec),
@@ -108,44 +106,22 @@ TEST_P(AnyLengthRecipe, AgreesWithCpu) {
     }
 }
 
-void as_codes(ReconstructionSpec& spec, VoxelType voxel) {
-    spec.recipe.quantity = Quantity::db;
-    spec.recipe.voxel = voxel;
-    spec.recipe.low = 20;
-    spec.recipe.high = 100;
-}
-
 const auto changes = testing::Values(
-    Change{"u8", [](auto& s) { s.format.sample_format = SampleFormat::u8; }},
-    Change{"u16_big", [](auto& s) { s.format.byte_order = ByteOrder::big; }},
-    Change{"i16", [](auto& s) { s.format.sample_format = SampleFormat::i16; }},
-    Change{"packed12",
-           [](auto& s) {
-               s.format.sample_format = SampleFormat::packed12;
-               s.format.line_bytes = (s.geometry.samples * 3 + 1) / 2;
-           }},
-    Change{"u16_with_gaps", [](auto& s) { s.format.line_bytes = 2 * s.geometry.samples + 2; }},
-    Change{"two_channels", [](auto& s) { s.format.channels = 2, s.format.channel = 1; }},
-    Change{"no_background", [](auto& s) { s.recipe.background = Background::none; }},
-    Change{"running_background", [](auto& s) { s.recipe.background = Background::running; }},
-    Change{"median_background", [](auto& s) { s.recipe.background = Background::median; }},
-    Change{"stored_background",
-           [](auto& s) {
-               s.recipe.background = Background::stored;
-               s.calibration.background.assign(index(s.geometry.samples), 30000.25);
-           }},
-    Change{"linear", [](auto& s) { s.recipe.resample = Resample::linear; }},
-    Change{"not_resampled", [](auto& s) { s.recipe.resample = Resample::none; }},
-    Change{"no_dispersion", [](auto& s) { s.recipe.a2_rad = 0; }},
-    Change{"zero_padding", [](auto& s) { s.recipe.zero_padding = 2; }},
-    Change{"bidirectional", [](auto& s) { s.geometry.bidirectional = true; }},
-    Change{"complex_flipped", [](auto& s) { s.recipe.quantity = Quantity::complex, s.geometry.depth_flip = true; }},
-    Change{"bytes", [](auto& s) { as_codes(s, VoxelType::u8); }},
-    Change{"bytes_cropped",
-           [](auto& s) { as_codes(s, VoxelType::u8), s.recipe.depth_begin = 5, s.recipe.depth_end = 99; }},
-    Change{"bytes_flipped", [](auto& s) { as_codes(s, VoxelType::u8), s.geometry.depth_flip = true; }},
-    Change{"words", [](auto& s) { as_codes(s, VoxelType::u16); }},
-    Change{"words_cropped", [](auto& s) { as_codes(s, VoxelType::u16), s.recipe.depth_begin = 16; }});
+    Change{"u8", "sample_format=u8"}, Change{"u16_big", "byte_order=big"}, Change{"i16", "sample_format=i16"},
+    Change{"packed12", "sample_format=packed12",
+           [](auto& s) { s.format.line_bytes = (s.geometry.samples * 3 + 1) / 2; }},
+    Change{"u16_with_gaps", "", [](auto& s) { s.format.line_bytes = 2 * s.geometry.samples + 2; }},
+    Change{"two_channels", "channels=2 channel=1"}, Change{"no_background", "background=none"},
+    Change{"running_background", "background=running"}, Change{"median_background", "background=median"},
+    Change{"stored_background", "background=stored"}, Change{"linear", "resample=linear"},
+    Change{"not_resampled", "resample=none"}, Change{"no_dispersion", "a2_rad=0"},
+    Change{"zero_padding", "zero_padding=2"}, Change{"bidirectional", "bidirectional=true"},
+    Change{"complex_flipped", "quantity=complex depth_flip=true"},
+    Change{"bytes", "quantity=db low=20 high=100 voxel=u8"},
+    Change{"bytes_cropped", "quantity=db low=20 high=100 voxel=u8 depth_begin=5 depth_end=99"},
+    Change{"bytes_flipped", "quantity=db low=20 high=100 voxel=u8 depth_flip=true"},
+    Change{"words", "quantity=db low=20 high=100 voxel=u16"},
+    Change{"words_cropped", "quantity=db low=20 high=100 voxel=u16 depth_begin=16"});
 
 INSTANTIATE_TEST_SUITE_P(Recipes, AnyLengthRecipe, testing::Combine(changes, testing::Values(832, 1000, 1155)),
                          [](const auto& test) {
@@ -193,8 +169,7 @@ TEST_P(LongLines, HaveSameBitsInBlocksOfAnySize) {
         spec.geometry.a_scans = a_scans;
         if (a_scans == 1) spec.recipe.background = Background::none;
         expect_same_bits<float>(spectra);
-        spec.recipe.quantity = Quantity::db;
-        spec.recipe.voxel = VoxelType::u8;
+        set(spec, "quantity=db voxel=u8");
         expect_same_bits<std::uint8_t>(spectra);
     }
 }
@@ -203,9 +178,7 @@ TEST_P(LongLines, HaveSameBitsInBlocksOfAnySize) {
 TEST_P(LongLines, SupportStepsOnWholeBScans) {
     spec.recipe.fixed_pattern = FixedPattern::median;
     EXPECT_LE(error_of<float>(spec, bytes_of_lines(moving_reflectors(GetParam(), 21))), 1e-7);
-    spec.recipe.fixed_pattern = FixedPattern::none;
-    spec.recipe.average = Average::power;
-    spec.geometry.b_repeats = 2;
+    set(spec, "fixed_pattern=none average=power b_repeats=2");
     EXPECT_LE(error_of<float>(spec, bytes_of_lines(moving_reflectors(GetParam(), 42))), 1e-7);
 }
 

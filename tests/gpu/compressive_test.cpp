@@ -5,6 +5,7 @@
 #include "compute/indexing.h"
 #include "tests/gpu/gpu_run.h"
 #include "tests/oracle/sensed_scene.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux {
 namespace {
@@ -43,8 +44,7 @@ TEST_F(CompressiveOnGpu, TakesSuitablePath) {
     EXPECT_TRUE(takes(spec, "compressive on chip"));
     spec.compressive.transform = SensingTransform::exact;
     EXPECT_TRUE(takes(spec, "compressive by matrix products"));
-    spec.compressive.transform = SensingTransform::nufft;
-    spec.nufft.oversampling = 1.5;
+    set(spec, "transform=nufft oversampling=1.5");
     EXPECT_TRUE(takes(spec, "compressive in passes"));
 }
 
@@ -87,9 +87,7 @@ TEST_F(CompressiveOnGpu, AgreesForEveryMaskAndKernel) {
         spec.nufft = nufft;
         EXPECT_LE(relative_l2(found(spec, spectra), on_cpu(spec, spectra)), max_of_floats) << nufft.width;
     }
-    spec.compressive.tau = 300;
-    spec.recipe.depth_begin = 50;
-    spec.recipe.depth_end = 777;
+    set(spec, "tau=300 depth_begin=50 depth_end=777");
     EXPECT_LE(relative_l2(found(spec, spectra), on_cpu(spec, spectra)), max_of_floats) << "tau in counts";
 }
 
@@ -97,9 +95,7 @@ TEST_F(CompressiveOnGpu, AgreesForEveryMaskAndKernel) {
 TEST_F(CompressiveOnGpu, MatchesCpuForUpsampledSamples) {
     const std::vector<float> spectra = scenes(3);
     for (const double a2 : {0.0, 30.0}) {
-        ReconstructionSpec spec = with_dispersion(spec_for(3), a2);
-        spec.compressive.transform = SensingTransform::fft;
-        spec.recipe.upsample = 2;
+        ReconstructionSpec spec = with(with_dispersion(spec_for(3), a2), "transform=fft upsample=2");
         const Field cpu = on_cpu(spec, spectra);
         EXPECT_LE(relative_l2(found(spec, spectra), cpu), max_of_floats) << a2;
         EXPECT_LE(relative_l2(found(spec, spectra, in_passes()), cpu), max_of_floats) << a2 << ", in passes";
@@ -111,10 +107,7 @@ TEST_F(CompressiveOnGpu, AgreesForAnyLength) {
     for (const std::int64_t samples : {16, 333, 512, 1000, 1024, 4096, 8192}) {
         for (const double a2 : {0.0, 9.0}) {
             ReconstructionSpec spec = with_dispersion(plain_spec(samples, 3), a2);
-            spec.recipe.method = Method::compressive;
-            spec.compressive.mask = SensingMask::uniform;
-            spec.compressive.share = 0.5;
-            spec.compressive.iterations = 5;
+            set(spec, "recipe.method=compressive mask=uniform share=0.5 compressive.iterations=5");
             const auto last = static_cast<double>(samples - 1);
             spec.calibration.k_polynomial = {0, 0.97 * last, 0.03 * last};
             std::vector<float> spectra;

@@ -3,6 +3,7 @@
 // exact transform on tensor cores has its own limits (nudft_test.cpp).
 #include "tests/gpu/gpu_run.h"
 #include "tests/oracle/vectors.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux {
 namespace {
@@ -102,12 +103,8 @@ TEST_P(Codes, AllVectorsAgree) {
 
 // A volume of realistic size.
 TEST_P(Codes, LargeVolumeAgrees) {
-    ReconstructionSpec spec;
+    ReconstructionSpec spec = with(ReconstructionSpec{}, "a2_rad=12 voxel=u8 levels=fixed k_polynomial=1,1980,60");
     spec.geometry = {.samples = 2048, .a_scans = 512, .b_scans = 16};
-    spec.recipe.a2_rad = 12;
-    spec.recipe.voxel = VoxelType::u8;
-    spec.recipe.levels = Levels::fixed;
-    spec.calibration.k_polynomial = {1, 1980, 60};
     const auto spectra = moving_reflectors(2048, 512 * 16);
     const GpuRun run = run_on_gpu(GetParam(), 5);
     CodeDifference difference;
@@ -132,8 +129,7 @@ TEST_F(FastPath, IsTakenIfPossible) {
 
     spec.recipe.voxel = VoxelType::u8;
     EXPECT_FALSE(takes(spec, ", fused)"));
-    spec.recipe.levels = Levels::fixed;
-    spec.calibration.k_polynomial = {1, 980, 30};
+    set(spec, "levels=fixed k_polynomial=1,980,30");
     EXPECT_FALSE(takes(spec, ", fused)"));
 }
 
@@ -155,13 +151,11 @@ TEST_P(OddSizes, AgreeWithCpu) {
     const auto [size, fused] = GetParam();
     for (const VoxelType voxel : {VoxelType::f32, VoxelType::u16}) {
         for (const double a2 : {0.0, 9.0}) {
-            ReconstructionSpec spec;
+            ReconstructionSpec spec = with(ReconstructionSpec{}, "rolling_width=8 levels=fixed");
             spec.geometry = {.samples = size.samples, .a_scans = size.a_scans, .b_scans = size.b_scans};
             spec.recipe.background = size.a_scans > 1 ? Background::frame_mean : Background::rolling;
-            spec.recipe.rolling_width = 8;
             spec.recipe.a2_rad = a2;
             spec.recipe.voxel = voxel;
-            spec.recipe.levels = Levels::fixed;
             spec.recipe.depth_end = size.samples / 2 - 1;
             const auto last = static_cast<double>(size.samples - 1);
             spec.calibration.k_polynomial = {0.01 * last, 0.94 * last, 0.04 * last};

@@ -5,6 +5,7 @@
 #include "bench/spectra.h"
 #include "tests/gpu/copy_recorder.h"
 #include "tests/gpu/gpu_run.h"
+#include "tests/support/set_fields.h"
 #include "tests/vulkan_copies/vulkan_copies.h"
 
 namespace echolux::test {
@@ -32,9 +33,7 @@ class CopiesOnGpu : public GpuTest {
     }
 
     void feed_and_draw(std::int64_t count) {
-        View view;
-        view.width = 640;
-        view.height = 360;
+        View view = with(View{}, "width=640 height=360");
         for (std::int64_t i = 0; i < count; ++i, ++fed_) {
             for (Block block : spectra->blocks()) {
                 block.volume = fed_;

@@ -14,6 +14,7 @@
 #include "compute/error.h"
 #include "tests/gpu/gpu_run.h"
 #include "tests/gpu/sharing.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux::test {
 namespace {
@@ -23,10 +24,8 @@ using testing::AnyOf;
 using Result = std::vector<float>;
 
 ReconstructionSpec small_spec() {
-    ReconstructionSpec spec;
+    ReconstructionSpec spec = with(ReconstructionSpec{}, "levels=fixed background=frame_mean");
     spec.geometry = {.samples = 512, .a_scans = 8, .b_scans = 6};
-    spec.recipe.levels = Levels::fixed;
-    spec.recipe.background = Background::frame_mean;
     return spec;
 }
 

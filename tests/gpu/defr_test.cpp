@@ -3,6 +3,7 @@
 #include "compute/indexing.h"
 #include "tests/gpu/gpu_run.h"
 #include "tests/oracle/full_range_truths.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux {
 namespace {
@@ -61,14 +62,11 @@ std::vector<std::uint16_t> two_sided_spectra(std::int64_t samples, std::int64_t 
 
 ReconstructionSpec two_sided_spec(std::int64_t samples, std::int64_t a_scans, std::int64_t b_scans) {
     ReconstructionSpec spec;
+    set(spec,
+        "recipe.method=defr background=frame_mean resample=lagrange3 quantity=complex voxel=complex64 "
+        "levels=fixed");
     spec.geometry = {.samples = samples, .a_scans = a_scans, .b_scans = b_scans};
-    spec.recipe.method = Method::defr;
-    spec.recipe.background = Background::frame_mean;
-    spec.recipe.resample = Resample::lagrange3;
     spec.recipe.a2_rad = dispersion_of(samples);
-    spec.recipe.quantity = Quantity::complex;
-    spec.recipe.voxel = VoxelType::complex64;
-    spec.recipe.levels = Levels::fixed;
     const auto last = static_cast<double>(samples - 1);
     spec.calibration.k_polynomial = {0.005 * last, 0.985 * last, 0.01 * last};
     return spec;

@@ -86,9 +86,7 @@ TEST_F(EntropyOnGpu, SearchMatchesCpu) {
     ReconstructionSpec spec = plain_spec(ClosedFormInstrument::samples, a_scans);
     spec.recipe.window = Window::hann;
     const auto searched = [&](Backend backend, std::int64_t lines) {
-        DispersionSearch search;
-        search.lines = lines;
-        search.processor = on(backend);
+        DispersionSearch search{.lines = lines, .processor = on(backend)};
         const auto begin = std::chrono::steady_clock::now();
         const DispersionResult found =
             searched_dispersion(spec, block_of(bytes_of_lines(spectra), 0, 1), search, [](double) { return true; });

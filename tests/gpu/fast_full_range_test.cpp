@@ -1,6 +1,7 @@
 // Full range in half precision on the GPU, compared with truths in closed form.
 #include "tests/gpu/fast_run.h"
 #include "tests/oracle/full_range_scenes.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux {
 namespace {
@@ -12,14 +13,10 @@ class FastFullRange : public GpuTest {
     static constexpr std::int64_t n = full_range::n;
 
     static ReconstructionSpec spec_of(std::int64_t a_scans, std::int64_t iterations) {
-        ReconstructionSpec spec = full_range::spec_of(160, 30, iterations);
+        ReconstructionSpec spec = with(full_range::spec_of(160, 30, iterations), "sample_format=u16 background=stored");
         spec.geometry.a_scans = a_scans;
-        spec.format.sample_format = SampleFormat::u16;
-        spec.recipe.background = Background::stored;
         spec.calibration.background.assign(n, light);
-        spec.recipe.quantity = Quantity::amplitude;
-        spec.recipe.voxel = VoxelType::f32;
-        spec.recipe.precision = Precision::fast;
+        set(spec, "quantity=amplitude voxel=f32 precision=fast");
         return spec;
     }
 
@@ -94,11 +91,7 @@ TEST_F(FastFullRange, LinesAreIndependent) {
 TEST_F(FastFullRange, SaturatedSpectraStayFinite) {
     for (const std::int64_t samples : {512, 1024, 2048, 4096, 8192}) {
         ReconstructionSpec spec = fast_spec(samples);
-        spec.recipe.method = Method::defr;
-        spec.recipe.resample = Resample::none;
-        spec.recipe.a2_rad = 80;
-        spec.recipe.background = Background::none;
-        spec.recipe.window = Window::rect;
+        set(spec, "recipe.method=defr resample=none a2_rad=80 background=none window=rect");
         std::vector<std::uint16_t> spectra;
         for (std::int64_t i = 0; i < 36 * samples; ++i) {
             const double u = static_cast<double>(i % samples) / static_cast<double>(samples - 1), kappa = 2 * u - 1;
@@ -118,14 +111,11 @@ TEST_F(FastFullRange, UpsamplesInHalves) {
     std::vector<std::uint16_t> spectra;
     const std::vector<full_range::Reflector> mirror{{-300.3, 1, 0.7}};
     add_counts(spectra, mirror);
-    ReconstructionSpec spec = spec_of(1, 10);
+    ReconstructionSpec spec = with(spec_of(1, 10), "resample=lagrange3 upsample=2");
     spec.calibration.k_polynomial = {0, static_cast<double>(n - 1)};
-    spec.recipe.resample = Resample::lagrange3;
-    spec.recipe.upsample = 2;
     ASSERT_TRUE(is_in_halves(spec));
     EXPECT_GE(suppression_db(voxels(spec, spectra).data(), mirror), 45);
-    spec.recipe.quantity = Quantity::complex;
-    spec.recipe.voxel = VoxelType::complex64;
+    set(spec, "quantity=complex voxel=complex64");
     EXPECT_FALSE(is_in_halves(spec));
 }
 

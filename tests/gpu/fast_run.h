@@ -5,17 +5,14 @@
 #include <string>
 
 #include "tests/gpu/gpu_run.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux {
 
 inline ReconstructionSpec fast_spec(std::int64_t samples) {
     ReconstructionSpec spec;
+    set(spec, "background=frame_mean a2_rad=9 levels=fixed quantity=amplitude precision=fast");
     spec.geometry = {.samples = samples, .a_scans = 9, .b_scans = 4};
-    spec.recipe.background = Background::frame_mean;
-    spec.recipe.a2_rad = 9;
-    spec.recipe.levels = Levels::fixed;
-    spec.recipe.quantity = Quantity::amplitude;
-    spec.recipe.precision = Precision::fast;
     const auto last = static_cast<double>(samples - 1);
     spec.calibration.k_polynomial = {0.01 * last, 0.94 * last, 0.04 * last};
     return spec;

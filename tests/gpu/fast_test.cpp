@@ -6,6 +6,7 @@
 #include "compute/cuda/transform.h"
 #include "compute/indexing.h"
 #include "tests/gpu/fast_run.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux {
 namespace {
@@ -34,8 +35,7 @@ TEST_P(Fast, HasSameBitsInBlocksOfAnySize) {
     ReconstructionSpec spec = fast_spec(std::get<1>(GetParam()));
     const auto spectra = moving_reflectors(spec.geometry.samples, 36);
     std::get<0>(GetParam()).make(spec);
-    spec.recipe.quantity = Quantity::db;
-    spec.recipe.voxel = VoxelType::u8;
+    set(spec, "quantity=db voxel=u8");
     const auto whole = voxels_of<std::uint8_t>(spec, bytes_of_lines(spectra), {.block_b_scans = 4});
     const auto parts = voxels_of<std::uint8_t>(spec, bytes_of_lines(spectra), {.block_b_scans = 1});
     EXPECT_EQ(parts, whole);
@@ -51,11 +51,7 @@ const Change changes[] = {
          spec.recipe.background = Background::stored;
          spec.calibration.background.assign(index(spec.geometry.samples), 2187.3);
      }},
-    {"no_background_no_window",
-     [](ReconstructionSpec& spec) {
-         spec.recipe.background = Background::none;
-         spec.recipe.window = Window::rect;
-     }},
+    {"no_background_no_window", [](ReconstructionSpec& spec) { set(spec, "background=none window=rect"); }},
     {"linear", [](ReconstructionSpec& spec) { spec.recipe.resample = Resample::linear; }},
     {"cropped_and_flipped",
      [](ReconstructionSpec& spec) {
@@ -147,10 +143,7 @@ class FastLimits : public GpuTest {};
 // The largest samples, all in phase: no intermediate half overflows.
 TEST_F(FastLimits, SaturatedSpectraStayFinite) {
     for (const std::int64_t samples : {512, 2048, 8192}) {
-        ReconstructionSpec spec = fast_spec(samples);
-        spec.recipe.background = Background::none;
-        spec.recipe.window = Window::rect;
-        spec.recipe.a2_rad = 0;
+        ReconstructionSpec spec = with(fast_spec(samples), "background=none window=rect a2_rad=0");
         spec.calibration.k_polynomial = {0, static_cast<double>(samples - 1)};
         std::vector<std::uint16_t> spectra(index(samples * 36));
         for (std::size_t i = 0; i < spectra.size(); ++i) spectra[i] = i % 2 == 0 ? 65535 : 65535 * (i / 64 % 2);
@@ -163,9 +156,8 @@ TEST_F(FastLimits, SaturatedSpectraOfNufftStayFinite) {
     for (const std::int64_t width : {3, 12}) {
         ReconstructionSpec spec = fast_spec(4096);
         choose_nufft(spec);
+        set(spec, "background=none window=rect");
         spec.nufft.width = width;
-        spec.recipe.background = Background::none;
-        spec.recipe.window = Window::rect;
         std::vector<std::uint16_t> spectra(4096 * 36);
         for (std::size_t i = 0; i < spectra.size(); ++i) spectra[i] = i % 2 == 0 ? 65535 : 65535 * (i / 64 % 2);
         ASSERT_TRUE(is_in_halves(spec));
@@ -211,9 +203,7 @@ TEST(HalfWeights, WeightsAndSumsStayInRange) {
 
 // A dark line next to a bright one.
 TEST_F(FastLimits, DarkLineIsIndependent) {
-    ReconstructionSpec spec = fast_spec(2048);
-    spec.geometry.a_scans = 2;
-    spec.recipe.background = Background::none;
+    ReconstructionSpec spec = with(fast_spec(2048), "a_scans=2 background=none");
     auto spectra = moving_reflectors(2048, 8);
     for (std::size_t i = 0; i < 2048; ++i) spectra[i] = static_cast<std::uint16_t>(spectra[i] / 500);
     const auto all = voxels_of<float>(spec, bytes_of_lines(spectra), {.block_b_scans = 1});
@@ -253,10 +243,7 @@ TEST_F(FastLimits, MethodsWithoutHalvesAreExact) {
     EXPECT_TRUE(exact([](ReconstructionSpec& spec) { spec.format.bits = 12; }));
     EXPECT_TRUE(exact([](ReconstructionSpec& spec) { spec.recipe.upsample = 2; }));
     EXPECT_TRUE(exact([](ReconstructionSpec& spec) { spec.recipe.method = Method::compressive; }));
-    EXPECT_TRUE(exact([](ReconstructionSpec& spec) {
-        spec.recipe.method = Method::defr;
-        spec.defr.double_precision = true;
-    }));
+    EXPECT_TRUE(exact([](ReconstructionSpec& spec) { set(spec, "recipe.method=defr double_precision=true"); }));
     for (const SampleFormat format : {SampleFormat::f32, SampleFormat::u32}) {
         EXPECT_TRUE(exact([format](ReconstructionSpec& spec) {
             spec.recipe.method = Method::defr;

@@ -14,117 +14,53 @@
 #include "compute/indexing.h"
 #include "tests/gpu/gpu_run.h"
 #include "tests/oracle/flow_run.h"
+#include "tests/oracle/variants.h"
 
 namespace echolux {
-
-struct FlowVariant {
-    std::string name;
-    void (*choose)(ReconstructionSpec&);
-};
-
-inline std::ostream& operator<<(std::ostream& out, const FlowVariant& one) {
-    return out << one.name;
-}
 
 // Doppler with a u8 structure, as in live views. The sizes are not divisible by the warp size or by the length of a
 // kernel's walk along the lines.
 inline ReconstructionSpec flow_scan_spec() {
     ReconstructionSpec spec;
+    set(spec,
+        "a2_rad=9 background=none voxel=u8 noise_floor_db=15 low=0 high=60 depth_begin=3 depth_end=503 "
+        "k_polynomial=1,980,30 centre_wavelength_nm=840 flow.method=doppler");
     spec.geometry = {.samples = 1024, .a_scans = 75, .b_scans = 5, .line_rate_hz = 70'000};
-    spec.recipe.a2_rad = 9;
-    spec.recipe.background = Background::none;
-    spec.recipe.voxel = VoxelType::u8;
-    spec.recipe.noise_floor_db = 15;
-    spec.recipe.low = 0;
-    spec.recipe.high = 60;
-    spec.recipe.depth_begin = 3;
-    spec.recipe.depth_end = 503;
-    spec.calibration.k_polynomial = {1, 980, 30};
-    spec.calibration.centre_wavelength_nm = 840;
-    spec.flow.method = FlowMethod::doppler;
     return spec;
 }
 
-inline std::vector<FlowVariant> flow_variants() {
-    using Spec = ReconstructionSpec;
-    static constexpr auto repeats = [](Spec& p, std::int64_t a, std::int64_t b, FlowMethod method) {
-        p.geometry.a_repeats = a;
-        p.geometry.b_repeats = b;
-        p.recipe.average = Average::power;
-        p.flow.method = method;
-    };
+inline std::vector<Variant> flow_variants() {
     return {
-        {"doppler", [](Spec&) {}},
-        {"one_by_one", [](Spec& p) { p.flow.window_depth = p.flow.window_lines = 1; }},
-        {"even_windows",
-         [](Spec& p) {
-             p.flow.window_depth = 4;
-             p.flow.window_lines = 8;
-         }},
-        {"wide_windows",
-         [](Spec& p) {
-             p.flow.window_depth = 31;
-             p.flow.window_lines = 13;
-         }},
-        {"deep_window", [](Spec& p) { p.flow.window_depth = 16; }},
-        {"two_lines",
-         [](Spec& p) {
-             p.geometry.a_scans = 2;
-             p.geometry.b_scans = 6;
-         }},
-        {"walks_end_together", [](Spec& p) { p.geometry.a_scans = 65; }},
-        {"flipped",
-         [](Spec& p) {
-             p.geometry.depth_flip = true;
-             p.flow.invert = true;
-         }},
-        {"bidirectional", [](Spec& p) { p.geometry.bidirectional = true; }},
-        {"bidirectional_a_repeats",
-         [](Spec& p) {
-             repeats(p, 3, 1, FlowMethod::doppler);
-             p.geometry.bidirectional = true;
-         }},
-        {"sinusoidal",
-         [](Spec& p) {
-             p.geometry.fast_axis = FastAxis::sinusoidal;
-             p.geometry.bidirectional = true;
-         }},
-        {"bulk", [](Spec& p) { p.flow.bulk_motion = true; }},
-        {"unwrapped", [](Spec& p) { p.flow.unwrap = true; }},
-        {"power", [](Spec& p) { p.flow.method = FlowMethod::power_doppler; }},
-        {"half_structure", [](Spec& p) { p.recipe.voxel = VoxelType::f16; }},
-        {"long_spectra",
-         [](Spec& p) {
-             p.geometry.samples = 2048;
-             p.calibration.k_polynomial = {1, 1980, 60};
-             p.recipe.depth_begin = p.recipe.depth_end = 0;
-         }},
-        {"any_length",
-         [](Spec& p) {
-             p.geometry.samples = 1000;
-             p.calibration.k_polynomial = {1, 950, 40};
-             p.recipe.depth_end = 499;
-         }},
-        {"fixed_pattern", [](Spec& p) { p.recipe.fixed_pattern = FixedPattern::median; }},
-        {"a_repeats", [](Spec& p) { repeats(p, 4, 1, FlowMethod::doppler); }},
-        {"b_repeats", [](Spec& p) { repeats(p, 1, 3, FlowMethod::doppler); }},
-        {"both_repeats", [](Spec& p) { repeats(p, 2, 3, FlowMethod::doppler); }},
-        {"speckle_variance", [](Spec& p) { repeats(p, 1, 4, FlowMethod::speckle_variance); }},
-        {"decorrelation", [](Spec& p) { repeats(p, 2, 4, FlowMethod::decorrelation); }},
-        {"split_spectrum",
-         [](Spec& p) {
-             repeats(p, 1, 3, FlowMethod::decorrelation);
-             p.flow.sub_bands = 4;
-         }},
-        {"omag", [](Spec& p) { repeats(p, 1, 3, FlowMethod::omag); }},
-        {"cdv", [](Spec& p) { repeats(p, 1, 3, FlowMethod::cdv); }},
-        {"correlation", [](Spec& p) { repeats(p, 1, 2, FlowMethod::correlation); }},
-        {"phase_variance", [](Spec& p) { repeats(p, 1, 4, FlowMethod::phase_variance); }},
+        {"doppler", ""},
+        {"one_by_one", "window_depth=1 window_lines=1"},
+        {"even_windows", "window_depth=4 window_lines=8"},
+        {"wide_windows", "window_depth=31 window_lines=13"},
+        {"deep_window", "window_depth=16"},
+        {"two_lines", "a_scans=2 b_scans=6"},
+        {"walks_end_together", "a_scans=65"},
+        {"flipped", "depth_flip=true invert=true"},
+        {"bidirectional", "bidirectional=true"},
+        {"bidirectional_a_repeats", "a_repeats=3 b_repeats=1 average=power flow.method=doppler bidirectional=true"},
+        {"sinusoidal", "fast_axis=sinusoidal bidirectional=true"},
+        {"bulk", "bulk_motion=true"},
+        {"unwrapped", "unwrap=true"},
+        {"power", "flow.method=power_doppler"},
+        {"half_structure", "voxel=f16"},
+        {"long_spectra", "samples=2048 k_polynomial=1,1980,60 depth_begin=0 depth_end=0"},
+        {"any_length", "samples=1000 k_polynomial=1,950,40 depth_end=499"},
+        {"fixed_pattern", "fixed_pattern=median"},
+        {"a_repeats", "a_repeats=4 b_repeats=1 average=power flow.method=doppler"},
+        {"b_repeats", "a_repeats=1 b_repeats=3 average=power flow.method=doppler"},
+        {"both_repeats", "a_repeats=2 b_repeats=3 average=power flow.method=doppler"},
+        {"speckle_variance", "a_repeats=1 b_repeats=4 average=power flow.method=speckle_variance"},
+        {"decorrelation", "a_repeats=2 b_repeats=4 average=power flow.method=decorrelation"},
+        {"split_spectrum", "a_repeats=1 b_repeats=3 average=power flow.method=decorrelation sub_bands=4"},
+        {"omag", "a_repeats=1 b_repeats=3 average=power flow.method=omag"},
+        {"cdv", "a_repeats=1 b_repeats=3 average=power flow.method=cdv"},
+        {"correlation", "a_repeats=1 b_repeats=2 average=power flow.method=correlation"},
+        {"phase_variance", "a_repeats=1 b_repeats=4 average=power flow.method=phase_variance"},
         {"sinusoidal_angiography",
-         [](Spec& p) {
-             repeats(p, 1, 3, FlowMethod::decorrelation);
-             p.geometry.fast_axis = FastAxis::sinusoidal;
-         }},
+         "a_repeats=1 b_repeats=3 average=power flow.method=decorrelation fast_axis=sinusoidal"},
     };
 }
 

@@ -6,6 +6,7 @@
 #include "tests/oracle/angiography_truths.h"
 #include "tests/oracle/flow_doppler_truths.h"
 #include "tests/oracle/flow_vectors.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux {
 namespace {
@@ -45,14 +46,14 @@ TEST_F(FlowOnGpu, RunsTruthAndVectorTests) {
 
 // ---- agreement with the CPU -----------------------------------------------------------------------------------------
 
-class GpuFlow : public GpuTest, public testing::WithParamInterface<std::tuple<FlowVariant, bool>> {
+class GpuFlow : public GpuTest, public testing::WithParamInterface<std::tuple<Variant, bool>> {
   protected:
     ReconstructionSpec spec = flow_scan_spec();
     std::vector<std::uint16_t> spectra;
 
     void SetUp() override {
         GpuTest::SetUp();
-        std::get<0>(GetParam()).choose(spec);
+        set(spec, std::get<0>(GetParam()).assignments);
         spectra = drifting_reflectors(spec);
     }
 
@@ -108,9 +109,7 @@ INSTANTIATE_TEST_SUITE_P(Variants, GpuFlow, testing::Combine(testing::ValuesIn(f
 // Bins in half precision keep the phase of a weak reflector next to one that nearly fills the range of samples, in
 // every format.
 TEST_F(FlowOnGpu, WeakReflectorBesideStrongOneKeepsPhase) {
-    ReconstructionSpec spec = flow_scan_spec();
-    spec.recipe.noise_floor_db = -40;
-    spec.flow.threshold_db = 0;
+    ReconstructionSpec spec = with(flow_scan_spec(), "noise_floor_db=-40 threshold_db=0");
     const double steps[] = {0.9, -1.3};  // rad per line
     const std::int64_t bins[] = {120, 300};
     const double heights[] = {31'000, 4};  // counts: 78 dB apart
@@ -192,10 +191,7 @@ TEST_F(FlowOnGpu, IsRejectedWithoutPlan) {
 
 // Headers before acquired B-scans and flyback after them are skipped in any kind of memory.
 TEST_F(FlowOnGpu, SkipsHeadersAndFlyback) {
-    ReconstructionSpec spec = flow_scan_spec();
-    spec.geometry.b_repeats = 2;
-    spec.recipe.average = Average::power;
-    spec.recipe.background = Background::frame_mean;
+    ReconstructionSpec spec = with(flow_scan_spec(), "b_repeats=2 average=power background=frame_mean");
     const auto spectra = drifting_reflectors(spec);
     const FlowScan expected = flow_scan(spec, bytes_of_lines(spectra), {.block_b_scans = 2});
     for (const FrameLayout layout : {FrameLayout{64, frame_bytes(spec) + 4096}, FrameLayout{6, frame_bytes(spec) + 10},

@@ -2,6 +2,7 @@
 // afterwards.
 #include "compute/indexing.h"
 #include "tests/gpu/flow_scan.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux {
 namespace {
@@ -9,9 +10,8 @@ namespace {
 class GpuMissing : public GpuTest, public testing::WithParamInterface<VoxelType> {
   protected:
     GpuMissing() {
-        spec.geometry.b_scans = 6;
+        set(spec, "b_scans=6 background=running");
         spec.recipe.voxel = GetParam();
-        spec.recipe.background = Background::running;
         spec.block_b_scans = 2;
         const std::int64_t lines = spec.geometry.b_scans * spec.geometry.lines_per_b_scan();
         spectra = moving_reflectors(spec.geometry.samples, lines);

@@ -5,6 +5,7 @@
 #include "compute/indexing.h"
 #include "tests/gpu/gpu_run.h"
 #include "tests/oracle/vectors.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux {
 namespace {
@@ -43,14 +44,10 @@ class ExactTransformOnGpu : public GpuTest {
     ReconstructionSpec spec;
 
     ExactTransformOnGpu() {
+        set(spec,
+            "resample=nudft background=frame_mean a2_rad=12 levels=fixed quantity=complex voxel=complex64 "
+            "k_polynomial=1,1980,60");
         spec.geometry = {.samples = samples, .a_scans = a_scans, .b_scans = b_scans};
-        spec.recipe.resample = Resample::nudft;
-        spec.recipe.background = Background::frame_mean;
-        spec.recipe.a2_rad = 12;
-        spec.recipe.levels = Levels::fixed;
-        spec.recipe.quantity = Quantity::complex;
-        spec.recipe.voxel = VoxelType::complex64;
-        spec.calibration.k_polynomial = {1, 1980, 60};
     }
 
     Field field(const std::vector<std::uint16_t>& spectra, std::int64_t block_b_scans, int streams = 3) const {
@@ -74,10 +71,7 @@ TEST_F(ExactTransformOnGpu, FewCodesAreOffByOne) {
             spectra[index(line * samples + p)] = static_cast<std::uint16_t>(value);
         }
     }
-    spec.recipe.quantity = Quantity::db;
-    spec.recipe.voxel = VoxelType::u8;
-    spec.recipe.levels = Levels::noise_floor;
-    spec.recipe.noise_floor_db = -11.7;
+    set(spec, "quantity=db voxel=u8 levels=noise_floor noise_floor_db=-11.7");
     CodeDifference difference;
     difference.add(voxels_of<std::uint8_t>(spec, bytes_of_lines(spectra), run_on_gpu(true, b_scans)),
                    voxels_of<std::uint8_t>(spec, bytes_of_lines(spectra), run_on_cpu(b_scans)));

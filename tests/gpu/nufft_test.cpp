@@ -2,6 +2,7 @@
 // double. A line has the same bits wherever it is.
 #include "tests/gpu/gpu_run.h"
 #include "tests/oracle/nufft_truths.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux {
 namespace {
@@ -28,17 +29,13 @@ class NufftOnGpu : public GpuTest, public testing::WithParamInterface<Scan> {
   protected:
     static ReconstructionSpec spec_of(const Scan& scan, std::int64_t a_scans, std::int64_t b_scans) {
         ReconstructionSpec spec;
+        set(spec, "resample=nufft background=frame_mean levels=fixed quantity=complex voxel=complex64");
         spec.format.sample_format = scan.format;
         spec.geometry = {.samples = scan.samples, .a_scans = a_scans, .b_scans = b_scans};
-        spec.recipe.resample = Resample::nufft;
-        spec.recipe.background = Background::frame_mean;
         spec.recipe.a2_rad = scan.a2;
         spec.recipe.zero_padding = scan.zero_padding;
         spec.recipe.depth_begin = scan.depth_begin;
         spec.recipe.depth_end = scan.depth_end;
-        spec.recipe.levels = Levels::fixed;
-        spec.recipe.quantity = Quantity::complex;
-        spec.recipe.voxel = VoxelType::complex64;
         spec.nufft = scan.nufft;
         const auto last = static_cast<double>(scan.samples - 1);
         spec.calibration.k_polynomial = {0.01 * last, 0.94 * last, 0.04 * last};
@@ -98,9 +95,7 @@ TEST_F(NufftTruthOnGpu, HasAccuracyOfKernel) {
 }
 
 TEST_F(NufftTruthOnGpu, CompensatesDispersion) {
-    ReconstructionSpec spec = spec_for(kb(2, 6));
-    spec.recipe.dispersion = true;
-    spec.recipe.a2_rad = 40;
+    ReconstructionSpec spec = with(spec_for(kb(2, 6)), "dispersion=true a2_rad=40");
     const auto field = voxels_of<std::complex<float>>(spec, bytes_of_lines(noise), GpuRun{});
     EXPECT_LE(relative_l2(field, direct_sum(40)), 1e-5);
 }
@@ -155,9 +150,7 @@ INSTANTIATE_TEST_SUITE_P(Weights, NufftBits,
 class NufftMoved : public NufftOnGpu {
   protected:
     static ReconstructionSpec moved_spec(const Scan& scan, std::int64_t a_scans, bool each_b_scan) {
-        ReconstructionSpec spec = spec_of(scan, a_scans, 3);
-        spec.geometry.volumes = 2;
-        spec.geometry.bidirectional = true;
+        ReconstructionSpec spec = with(spec_of(scan, a_scans, 3), "volumes=2 bidirectional=true");
         std::mt19937 random(7);
         std::uniform_real_distribution<double> offset(-4, 4), stretch(0.998, 1.002);
         for (std::int64_t row = 0; row < 6 * (each_b_scan ? 1 : a_scans); ++row) {
@@ -204,9 +197,7 @@ INSTANTIATE_TEST_SUITE_P(Scans, NufftMoved,
 class NufftCodes : public NufftOnGpu {};
 
 TEST_P(NufftCodes, MatchBinsInMemory) {
-    ReconstructionSpec spec = spec_of(GetParam(), 13, 4);
-    spec.recipe.quantity = Quantity::db;
-    spec.recipe.voxel = VoxelType::u8;
+    ReconstructionSpec spec = with(spec_of(GetParam(), 13, 4), "quantity=db voxel=u8");
     const auto spectra = moving_reflectors(GetParam().samples, 13 * 4);
     const auto volume = [&](std::int64_t depth_end, bool flip) {
         spec.recipe.depth_begin = 32;

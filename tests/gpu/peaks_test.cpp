@@ -5,6 +5,7 @@
 #include "compute/error.h"
 #include "compute/indexing.h"
 #include "tests/gpu/gpu_run.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux {
 namespace {
@@ -70,11 +71,9 @@ void expect_peaks(const ReconstructionSpec& spec, std::span<const std::byte> spe
 }
 
 ReconstructionSpec spec_of(std::int64_t samples, VoxelType type) {
-    ReconstructionSpec spec;
+    ReconstructionSpec spec = with(ReconstructionSpec{}, "a2_rad=12 levels=fixed");
     spec.geometry = {.samples = samples, .a_scans = 11, .b_scans = 7};
-    spec.recipe.a2_rad = 12;
     spec.recipe.voxel = type;
-    spec.recipe.levels = Levels::fixed;
     spec.calibration.k_polynomial = {1, static_cast<double>(samples) - 60, 40};
     return spec;
 }
@@ -90,11 +89,9 @@ TEST_F(PeaksOnGpu, HoldLargestVoxels) {
             expect_peaks(spec, std::as_bytes(std::span(spectra)));
             spec.geometry.depth_flip = true;
             expect_peaks(spec, std::as_bytes(std::span(spectra)));
-            spec.recipe.depth_begin = 5;
-            spec.recipe.depth_end = 200;
+            set(spec, "depth_begin=5 depth_end=200");
             expect_peaks(spec, std::as_bytes(std::span(spectra)));
-            spec.geometry.depth_flip = false;
-            spec.recipe.depth_begin = 16;
+            set(spec, "depth_flip=false depth_begin=16");
             spec.recipe.depth_end = 16 + 208;
             expect_peaks(spec, std::as_bytes(std::span(spectra)));
         }
@@ -103,16 +100,12 @@ TEST_F(PeaksOnGpu, HoldLargestVoxels) {
 
 TEST_F(PeaksOnGpu, AreWrittenByEveryVoxelPath) {
     const auto spectra = moving_reflectors(512, 11 * 7 * 4);
-    ReconstructionSpec frames = spec_of(512, VoxelType::u8);
-    frames.recipe.levels = Levels::frame;
-    frames.recipe.quantity = Quantity::amplitude;
+    ReconstructionSpec frames = with(spec_of(512, VoxelType::u8), "levels=frame quantity=amplitude");
     expect_peaks(frames, std::as_bytes(std::span(spectra)).first(512 * 2 * 11 * 7));
     ReconstructionSpec bidirectional = spec_of(512, VoxelType::u8);
     bidirectional.geometry.bidirectional = true;
     expect_peaks(bidirectional, std::as_bytes(std::span(spectra)).first(512 * 2 * 11 * 7));
-    ReconstructionSpec repeats = spec_of(512, VoxelType::u16);
-    repeats.geometry.a_repeats = repeats.geometry.b_repeats = 2;
-    repeats.recipe.average = Average::power;
+    ReconstructionSpec repeats = with(spec_of(512, VoxelType::u16), "a_repeats=2 b_repeats=2 average=power");
     expect_peaks(repeats, std::as_bytes(std::span(spectra)));
     ReconstructionSpec nufft = spec_of(512, VoxelType::u8);
     nufft.recipe.resample = Resample::nufft;

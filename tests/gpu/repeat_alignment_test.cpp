@@ -10,14 +10,13 @@
 #include "compute/repeat_report.h"
 #include "engine/validation/scenes.h"
 #include "tests/gpu/flow_scan.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux {
 namespace {
 
 RepeatsScene moving_scene() {
-    RepeatsScene scene;
-    scene.b_scans = 4;
-    scene.motion_um = 3;
+    RepeatsScene scene{.b_scans = 4, .motion_um = 3};
     return scene;
 }
 
@@ -157,9 +156,7 @@ INSTANTIATE_TEST_SUITE_P(Variants, AlignedRepeatsOnGpu,
 class AlignedSizesOnGpu : public GpuTest {};
 
 void expect_aligned_as_by_the_cpu(const RepeatsScene& scene) {
-    FlowRecipe flow;
-    flow.method = FlowMethod::complex_decorrelation;
-    flow.align = true;
+    FlowRecipe flow = with(FlowRecipe{}, "method=complex_decorrelation align=true");
     const ReconstructionSpec spec = spec_of(scene, flow);
     const std::vector<float> spectra = spectra_of(scene, painted_repeats(scene).bins);
     const AlignedFlow gpu = aligned_flow(spec, spectra, {.block_b_scans = 3});

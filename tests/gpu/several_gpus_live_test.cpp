@@ -5,58 +5,26 @@
 #include "flow_scan.h"
 #include "shared_slots.h"
 #include "tests/oracle/several.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux::test {
 namespace {
 
 using testing::HasSubstr;
 
-struct Setting {
-    const char* name;
-    void (*choose)(ReconstructionSpec&);
-};
-
-constexpr auto as_it_is = [](ReconstructionSpec&) {};
-
 // Changes to a scan with Doppler and a u8 structure.
-constexpr Setting settings[] = {
-    {"doppler", as_it_is},
-    {"one_by_one", [](ReconstructionSpec& p) { p.flow.window_depth = p.flow.window_lines = 1; }},
-    {"power_doppler", [](ReconstructionSpec& p) { p.flow.method = FlowMethod::power_doppler; }},
-    {"structure", [](ReconstructionSpec& p) { p.flow.method = FlowMethod::none; }},
-    {"u16",
-     [](ReconstructionSpec& p) {
-         p.flow.method = FlowMethod::none;
-         p.recipe.voxel = VoxelType::u16;
-     }},
-    {"f16",
-     [](ReconstructionSpec& p) {
-         p.flow.method = FlowMethod::none;
-         p.recipe.voxel = VoxelType::f16;
-     }},
-    {"running",
-     [](ReconstructionSpec& p) {
-         p.flow.method = FlowMethod::none;
-         p.recipe.background = Background::running;
-     }},
-    {"running_doppler", [](ReconstructionSpec& p) { p.recipe.background = Background::running; }},
-    {"variance_of_repeats",
-     [](ReconstructionSpec& p) {
-         p.geometry.b_repeats = 3;
-         p.recipe.average = Average::power;
-         p.flow.method = FlowMethod::speckle_variance;
-     }},
-    {"nufft",
-     [](ReconstructionSpec& p) {
-         p.flow.method = FlowMethod::none;
-         p.recipe.resample = Resample::nufft;
-     }},
-    {"bidirectional",
-     [](ReconstructionSpec& p) {
-         p.flow.method = FlowMethod::none;
-         p.geometry.bidirectional = true;
-         p.recipe.background = Background::frame_mean;
-     }},
+const std::vector<Variant> settings{
+    {"doppler", ""},
+    {"one_by_one", "window_depth=1 window_lines=1"},
+    {"power_doppler", "flow.method=power_doppler"},
+    {"structure", "flow.method=none"},
+    {"u16", "flow.method=none voxel=u16"},
+    {"f16", "flow.method=none voxel=f16"},
+    {"running", "flow.method=none background=running"},
+    {"running_doppler", "background=running"},
+    {"variance_of_repeats", "b_repeats=3 average=power flow.method=speckle_variance"},
+    {"nufft", "flow.method=none resample=nufft"},
+    {"bidirectional", "flow.method=none bidirectional=true background=frame_mean"},
 };
 
 BackendChoice twice(PeerPath peers) {
@@ -103,11 +71,11 @@ class SeveralGpusLive : public Sharing {
 
 TEST_F(SeveralGpusLive, TexturesMatchOneGpu) {
     int tried = 0;
-    for (const Setting& setting : settings) {
+    for (const Variant& setting : settings) {
         for (const SlotKind kind : {SlotKind::surface, SlotKind::buffer}) {
             SCOPED_TRACE(testing::Message() << setting.name << ", kind " << static_cast<int>(kind));
             ReconstructionSpec spec = flow_scan_spec();
-            setting.choose(spec);
+            set(spec, setting.assignments);
             spec.block_b_scans = 2;
             const std::vector<std::byte> one = slots_of(spec, kind, on_gpu);
             for (const PeerPath peers : {PeerPath::automatic, PeerPath::through_host}) {
@@ -122,9 +90,9 @@ TEST_F(SeveralGpusLive, TexturesMatchOneGpu) {
 // All GPUs of this machine, if it has several.
 TEST_F(SeveralGpusLive, AllGpusMatchOneGpu) {
     if (surveyed_gpus().usable.size() < 2) GTEST_SKIP() << "there is one GPU";
-    for (const Setting& setting : settings) {
+    for (const Variant& setting : settings) {
         ReconstructionSpec spec = flow_scan_spec();
-        setting.choose(spec);
+        set(spec, setting.assignments);
         spec.block_b_scans = 1;
         const std::vector<std::byte> one = slots_of(spec, SlotKind::surface, on_gpu);
         for (const PeerPath peers : {PeerPath::automatic, PeerPath::through_host}) {

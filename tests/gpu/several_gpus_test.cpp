@@ -6,6 +6,7 @@
 #include "compute/voxel_target.h"
 #include "tests/gpu/gpu_run.h"
 #include "tests/oracle/variants.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux {
 namespace {
@@ -13,22 +14,11 @@ namespace {
 constexpr std::int64_t samples = 1024, a_scans = 9, b_scans = 7;
 
 const std::vector<Variant> variants = variants_and({
-    {"frame_mean", [](ReconstructionSpec&) {}},
-    {"flow",
-     [](ReconstructionSpec& p) {
-         p.recipe.voxel = VoxelType::u8;
-         p.calibration.centre_wavelength_nm = 840;
-         p.geometry.line_rate_hz = 70'000;
-         p.flow.method = FlowMethod::doppler;
-     }},
-    {"nufft", [](ReconstructionSpec& p) { p.recipe.resample = Resample::nufft; }},
-    {"defr", [](ReconstructionSpec& p) { p.recipe.method = Method::defr; }},
-    {"compressive",
-     [](ReconstructionSpec& p) {
-         p.recipe.method = Method::compressive;
-         p.compressive.mask = SensingMask::uniform;
-         p.compressive.iterations = 5;
-     }},
+    {"frame_mean", ""},
+    {"flow", "voxel=u8 centre_wavelength_nm=840 line_rate_hz=70000 flow.method=doppler"},
+    {"nufft", "resample=nufft"},
+    {"defr", "recipe.method=defr"},
+    {"compressive", "recipe.method=compressive mask=uniform compressive.iterations=5"},
 });
 
 class SeveralDevicesOfAKind : public GpuTest, public testing::WithParamInterface<Variant> {
@@ -37,17 +27,14 @@ class SeveralDevicesOfAKind : public GpuTest, public testing::WithParamInterface
     std::vector<std::uint16_t> spectra;  // of two volumes
 
     SeveralDevicesOfAKind() {
+        set(spec, "a2_rad=12 levels=fixed background=frame_mean k_polynomial=1,980,30");
         spec.geometry = {.samples = samples, .a_scans = a_scans, .b_scans = b_scans, .volumes = 2};
-        spec.recipe.a2_rad = 12;
-        spec.recipe.levels = Levels::fixed;
-        spec.recipe.background = Background::frame_mean;
-        spec.calibration.k_polynomial = {1, 980, 30};
     }
 
     void SetUp() override {
         GpuTest::SetUp();
         if (IsSkipped()) return;
-        GetParam().choose(spec);
+        set(spec, GetParam().assignments);
         spectra = moving_reflectors(samples, 2 * b_scans * spec.geometry.b_repeats * spec.geometry.lines_per_b_scan());
     }
 
@@ -127,9 +114,8 @@ class ResidentOnSeveralGpus : public GpuTest {
     void SetUp() override {
         GpuTest::SetUp();
         if (!IsSkipped() && surveyed_gpus().usable.size() < 2) GTEST_SKIP() << "there is one GPU";
+        set(spec, "levels=fixed voxel=u8");
         spec.geometry = {.samples = samples, .a_scans = a_scans, .b_scans = 2};
-        spec.recipe.levels = Levels::fixed;
-        spec.recipe.voxel = VoxelType::u8;
     }
 };
 
@@ -145,12 +131,8 @@ TEST_F(ResidentOnSeveralGpus, EachUsesSeparateMemory) {
         const BlockMemory raw = device_memory(b_scan_bytes(spec), gpu), made = device_memory(grid.bytes(), gpu);
         const auto first = static_cast<std::int64_t>(i);
         copy_memory(raw.data, bytes.data() + first * b_scan_bytes(spec), b_scan_bytes(spec));
-        Block block;
-        block.data = raw.data;
-        block.bytes = raw.bytes;
-        block.memory = MemoryKind::device;
-        block.first_b_scan = first;
-        block.b_scans = 1;
+        Block block{
+            .data = raw.data, .bytes = raw.bytes, .memory = MemoryKind::device, .first_b_scan = first, .b_scans = 1};
         const VoxelTarget place{TargetKind::device_linear, made.data, 0, grid.depth, b_scan_voxels};
         both->wait(both->submit(block, place));
         std::vector<std::byte> found(index(b_scan_voxels));

@@ -16,6 +16,7 @@
 #include "compute/indexing.h"
 #include "compute/voxel_target.h"
 #include "tests/render/small_scan.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux::test {
 
@@ -87,18 +88,12 @@ inline ReconstructionSpec spec_of(const Size& size, VoxelType type) {
 // A view from above with one pixel per A-scan: each pixel shows one volume, never a mixture.
 inline View from_above(const VolumeGrid& grid) {
     View view;
-    view.mode = ViewMode::mip;
-    view.projection = Projection::orthographic;
-    view.azimuth_deg = 0;
-    view.elevation_deg = 90;
-    view.box = false;
-    view.lighting = false;
+    set(view, "mode=mip projection=orthographic azimuth_deg=0 elevation_deg=90 box=false lighting=false");
     view.width = grid.a_scans;
     view.height = grid.b_scans;
     const double diagonal = std::hypot(grid.depth, grid.a_scans, grid.b_scans);
     view.zoom = diagonal / static_cast<double>(std::min(view.width, view.height));
-    view.low = 0;
-    view.high = 60;
+    set(view, "low=0 high=60");
     return view;
 }
 

@@ -110,9 +110,7 @@ class Deadline {
 // for that picture.
 struct LostDisplay {
     explicit LostDisplay(SlotKind kind) : spec(spec_of({512, 37, 11, 0, 0}, VoxelType::u8)), spectra(spec, 0) {
-        LivePipelineOptions options;
-        options.first_kind = kind;
-        options.slots = 2;
+        LivePipelineOptions options{.slots = 2, .first_kind = kind};
         GpuDevice device;
         device.loses = [this] { return lost.load(); };
         path = std::make_unique<LivePipeline>(spec, on_gpu, device, options);

@@ -172,9 +172,7 @@ Drawn draw_while_feeding(const LivePipelineOptions& options, int streams, Backen
 
 void expect_true_pictures(SlotKind kind, Publishing publishing, int streams, const BackendChoice& backend = on_gpu) {
     SCOPED_TRACE(testing::Message() << "kind " << static_cast<int>(kind) << ", " << streams << " streams");
-    LivePipelineOptions options;
-    options.first_kind = kind;
-    options.publishing = publishing;
+    LivePipelineOptions options{.publishing = publishing, .first_kind = kind};
     const Drawn drawn = draw_while_feeding(options, streams, backend);
     EXPECT_EQ(drawn.pictures, pictures_wanted) << "beside " << drawn.volumes << " volumes";
     EXPECT_EQ(drawn.wrong, 0) << "of " << drawn.pictures;

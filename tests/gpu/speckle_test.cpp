@@ -9,6 +9,7 @@
 #include "compute/indexing.h"
 #include "engine/speckle/speckle_filter.h"
 #include "tests/gpu/gpu_run.h"
+#include "tests/support/volumes.h"
 
 namespace echolux {
 namespace {
@@ -60,11 +61,11 @@ const Size3 sizes[] = {{64, 60, 8}, {77, 61, 9},  {33, 31, 1}, {130, 1, 1},
                        {1, 45, 5},  {200, 1, 11}, {1, 1, 1},   {31, 5, 3}};
 
 SpeckleFilter non_local(std::int64_t across, std::int64_t b_scans, std::int64_t patch, double strength) {
-    SpeckleFilter filter;
-    filter.search_depth = filter.search_a_scans = across;
-    filter.search_b_scans = b_scans;
-    filter.patch = patch;
-    filter.strength = strength;
+    SpeckleFilter filter{.search_depth = across,
+                         .search_a_scans = across,
+                         .search_b_scans = b_scans,
+                         .patch = patch,
+                         .strength = strength};
     return filter;
 }
 
@@ -189,15 +190,13 @@ template <class Code>
 void expect_same_codes(VoxelType type, const char* quantity, double scale, double offset) {
     SilentProgress silent;
     const Size3 size{50, 33, 5};
-    Volume volume;
-    volume.grid.depth = size[0];
-    volume.grid.a_scans = size[1];
-    volume.grid.b_scans = size[2];
-    volume.grid.type = type;
-    volume.grid.quantity = quantity;
-    volume.grid.scale = scale;
-    volume.grid.offset = offset;
-    volume.voxels.resize(index(volume.grid.bytes()));
+    Volume volume = make_volume({.depth = size[0],
+                                 .a_scans = size[1],
+                                 .b_scans = size[2],
+                                 .type = type,
+                                 .scale = scale,
+                                 .offset = offset,
+                                 .quantity = quantity});
     std::mt19937 random(9);
     auto* codes = reinterpret_cast<Code*>(volume.voxels.data());
     for (std::int64_t i = 0; i < volume.grid.voxels(); ++i) codes[i] = static_cast<Code>(random() % 250);

@@ -5,6 +5,7 @@
 #include "compute/indexing.h"
 #include "tests/gpu/gpu_run.h"
 #include "tests/oracle/variants.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux {
 namespace {
@@ -12,17 +13,9 @@ namespace {
 constexpr std::int64_t samples = 1024, a_scans = 9, b_scans = 7;
 
 const std::vector<Variant> variants = variants_and({
-    {"half", [](ReconstructionSpec& p) { p.recipe.voxel = VoxelType::f16; }},
-    {"complex",
-     [](ReconstructionSpec& p) {
-         p.recipe.quantity = Quantity::complex;
-         p.recipe.voxel = VoxelType::complex64;
-     }},
-    {"any_length",
-     [](ReconstructionSpec& p) {
-         p.geometry.samples = 832;
-         p.calibration.k_polynomial = {1, 800, 20};
-     }},
+    {"half", "voxel=f16"},
+    {"complex", "quantity=complex voxel=complex64"},
+    {"any_length", "samples=832 k_polynomial=1,800,20"},
 });
 
 class GpuStream : public GpuTest, public testing::WithParamInterface<std::tuple<Variant, bool>> {
@@ -32,12 +25,9 @@ class GpuStream : public GpuTest, public testing::WithParamInterface<std::tuple<
     bool fused = true;
 
     GpuStream() {
+        set(spec, "a2_rad=12 levels=fixed background=frame_mean k_polynomial=1,980,30");
         spec.geometry = {.samples = samples, .a_scans = a_scans, .b_scans = b_scans, .volumes = 2};
-        spec.recipe.a2_rad = 12;
-        spec.recipe.levels = Levels::fixed;
-        spec.recipe.background = Background::frame_mean;
-        spec.calibration.k_polynomial = {1, 980, 30};
-        std::get<0>(GetParam()).choose(spec);
+        set(spec, std::get<0>(GetParam()).assignments);
         fused = std::get<1>(GetParam());
         const std::int64_t lines = 2 * b_scans * spec.geometry.b_repeats * spec.geometry.lines_per_b_scan();
         spectra = moving_reflectors(spec.geometry.samples, lines);
@@ -222,9 +212,8 @@ TEST_P(GpuLarge, SlowVolumeBeyond32Bits) {
 // first B-scans in a separate block.
 TEST_P(GpuLarge, SlowBlockBeyond32Bits) {
     constexpr std::int64_t period = 4, repeats = 259;
+    set(spec, "background=frame_mean voxel=u8");
     spec.geometry = {.samples = 2048, .a_scans = 1024, .b_scans = period * repeats};
-    spec.recipe.background = Background::frame_mean;
-    spec.recipe.voxel = VoxelType::u8;
     spec.block_b_scans = spec.geometry.b_scans;
     const auto spectra = moving_reflectors(2048, 1024 * period);
     const auto bytes = bytes_of_lines(spectra);
@@ -239,11 +228,7 @@ TEST_P(GpuLarge, SlowBlockBeyond32Bits) {
     const VolumeGrid& grid = gpu->grid();
     const OnDevice volume(index(grid.bytes()));
     const VoxelTarget place{TargetKind::device_linear, volume.data(), 0, grid.depth, grid.a_scans * grid.depth};
-    Block block;
-    block.data = raw.data();
-    block.bytes = raw_bytes;
-    block.memory = MemoryKind::device;
-    block.b_scans = spec.geometry.b_scans;
+    Block block{.data = raw.data(), .bytes = raw_bytes, .memory = MemoryKind::device, .b_scans = spec.geometry.b_scans};
     gpu->wait(gpu->submit(block, place));
     const std::int64_t period_bytes = period * place.b_scan_bytes;
     const auto first = from_device(volume.data(), period_bytes);

@@ -1,5 +1,6 @@
 // Up-sampling on chip compared with up-sampling through memory with cuFFT, and with the CPU.
 #include "tests/gpu/gpu_run.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux {
 namespace {
@@ -24,16 +25,13 @@ class UpsamplingBits : public GpuTest {
   protected:
     static ReconstructionSpec spec_of(const Chain& chain, std::int64_t a_scans, std::int64_t b_scans) {
         ReconstructionSpec spec;
+        set(spec, "background=frame_mean levels=fixed quantity=complex voxel=complex64");
         spec.geometry = {.samples = chain.samples, .a_scans = a_scans, .b_scans = b_scans};
-        spec.recipe.background = Background::frame_mean;
         spec.recipe.upsample = chain.upsample;
         spec.recipe.upsample_pad = chain.pad;
         spec.recipe.resample = chain.resample;
         spec.recipe.a2_rad = chain.a2;
         spec.recipe.zero_padding = chain.zero_padding;
-        spec.recipe.levels = Levels::fixed;
-        spec.recipe.quantity = Quantity::complex;
-        spec.recipe.voxel = VoxelType::complex64;
         for (std::int64_t p = 0; p < chain.samples; ++p) {
             const double u = 2.0 * static_cast<double>(p) / static_cast<double>(chain.samples - 1) - 1;
             spec.calibration.wavelengths_nm.push_back(845 + 95 * u + 2.5 * (u * u - 1));

@@ -9,6 +9,8 @@
 #include "engine/live/postprocessing.h"
 #include "engine/speckle/speckle_filter.h"
 #include "tests/gpu/gpu_run.h"
+#include "tests/support/set_fields.h"
+#include "tests/support/volumes.h"
 
 namespace echolux {
 namespace {
@@ -17,15 +19,13 @@ const BackendChoice on_gpu_choice{.backend = Backend::cuda};
 
 template <class Code>
 Volume volume_of(VoxelType type, const char* quantity, double scale, double offset) {
-    Volume volume;
-    volume.grid.depth = 77;
-    volume.grid.a_scans = 33;
-    volume.grid.b_scans = 9;
-    volume.grid.type = type;
-    volume.grid.quantity = quantity;
-    volume.grid.scale = scale;
-    volume.grid.offset = offset;
-    volume.voxels.resize(index(volume.grid.bytes()));
+    Volume volume = make_volume({.depth = 77,
+                                 .a_scans = 33,
+                                 .b_scans = 9,
+                                 .type = type,
+                                 .scale = scale,
+                                 .offset = offset,
+                                 .quantity = quantity});
     std::mt19937 random(9);
     auto* codes = reinterpret_cast<Code*>(volume.voxels.data());
     for (std::int64_t i = 0; i < volume.grid.voxels(); ++i) codes[i] = static_cast<Code>(random() % 250);
@@ -83,10 +83,8 @@ template <class Code>
 void expect_the_cpus(VoxelType type, const char* quantity, double scale, double offset) {
     const Volume volume = volume_of<Code>(type, quantity, scale, offset);
     for (const FilterMethod method : {FilterMethod::nlm, FilterMethod::median, FilterMethod::bilateral}) {
-        SpeckleFilter filter;
+        SpeckleFilter filter = with(SpeckleFilter{}, "search_depth=7 search_a_scans=7 search_b_scans=3 patch=3");
         filter.method = method;
-        filter.search_depth = filter.search_a_scans = 7;
-        filter.search_b_scans = filter.patch = 3;
         Volume expected = volume;
         SilentProgress silent;
         filter_volume(expected, filter, silent);
@@ -171,14 +169,12 @@ Volume tissue_moved(std::int64_t z, std::int64_t x) {
     std::exponential_distribution<float> speckle(1);
     std::vector<float> looks(index(plane * (b_scans + 3)));
     for (float& look : looks) look = speckle(random);
-    Volume volume;
-    volume.grid.depth = depth;
-    volume.grid.a_scans = a_scans;
-    volume.grid.b_scans = b_scans;
-    volume.grid.type = VoxelType::u16;
-    volume.grid.quantity = "db";
-    volume.grid.scale = 60.0 / 65535;
-    volume.voxels.resize(index(volume.grid.bytes()));
+    Volume volume = make_volume({.depth = depth,
+                                 .a_scans = a_scans,
+                                 .b_scans = b_scans,
+                                 .type = VoxelType::u16,
+                                 .scale = 60.0 / 65535,
+                                 .quantity = "db"});
     auto* out = reinterpret_cast<std::uint16_t*>(volume.voxels.data());
     for (std::int64_t b = 0; b < b_scans; ++b) {
         for (std::int64_t a = 0; a < a_scans; ++a) {
@@ -199,11 +195,7 @@ Volume tissue_moved(std::int64_t z, std::int64_t x) {
 }
 
 TEST_F(VolumeWork, StabilisedVolumesAndFlowMatchCpu) {
-    LiveTissue tissue;
-    tissue.stabilises = true;
-    tissue.registration.axial_range = 12;
-    tissue.registration.lateral_range = 8;
-    tissue.registration.row_range = 2;
+    LiveTissue tissue{.stabilises = true, .registration = {.axial_range = 12, .lateral_range = 8, .row_range = 2}};
     CpuPostprocessor on_cpu;
     GpuPostprocessor on_gpu(DeviceId{});
     on_cpu.set(tissue);

@@ -15,6 +15,7 @@
 #include "compute/error.h"
 #include "tests/oracle/chain.h"
 #include "tests/oracle/instrument.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux {
 namespace {
@@ -76,10 +77,7 @@ TEST(LeastValue, IsFoundInObliqueValley) {
 TEST(SpectrumSurvey, CountsLinesOfFramesWithHeaders) {
     RawFormat format;
     format.bits = 12;
-    ScanGeometry geometry;
-    geometry.samples = 3;
-    geometry.a_scans = 2;
-    geometry.b_scans = 2;
+    ScanGeometry geometry{.samples = 3, .a_scans = 2, .b_scans = 2};
     const std::vector<std::uint16_t> bytes{9, 1, 2, 3, 3, 2, 4095, 9, 5, 5, 5, 7, 7, 4095};  // 9: frame headers
     Block block = block_of(bytes_of_lines(bytes), 0, 2);
     block.frames = {2, 14};
@@ -170,11 +168,9 @@ TEST(DepthEntropy, MatchesDirectSums) {
 constexpr std::int64_t n = 256, lines = 64;
 
 CommonFringe fringe_of(bool same_phase) {
-    ReconstructionSpec spec;
-    spec.format.sample_format = SampleFormat::f32;
+    ReconstructionSpec spec = with(ReconstructionSpec{}, "sample_format=f32 b_scans=1");
     spec.geometry.samples = n;
     spec.geometry.a_scans = lines;
-    spec.geometry.b_scans = 1;
     std::mt19937 random(3);
     std::uniform_real_distribution<double> phase(0, 2 * std::numbers::pi);
     std::normal_distribution<double> noise(0, 0.5);

@@ -10,23 +10,18 @@
 
 #include "compute/indexing.h"
 #include "compute/reconstructor.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux {
 
 // A plan for `lines` f32 spectra that are linear in k: the bare transform, which returns complex A / samples.
 inline ReconstructionSpec plain_spec(std::int64_t samples, std::int64_t lines) {
     ReconstructionSpec spec;
-    spec.format.sample_format = SampleFormat::f32;
+    set(spec,
+        "sample_format=f32 b_scans=1 background=none resample=none window=rect dispersion=false "
+        "quantity=complex voxel=complex64 levels=fixed");
     spec.geometry.samples = samples;
     spec.geometry.a_scans = lines;
-    spec.geometry.b_scans = 1;
-    spec.recipe.background = Background::none;
-    spec.recipe.resample = Resample::none;
-    spec.recipe.window = Window::rect;
-    spec.recipe.dispersion = false;
-    spec.recipe.quantity = Quantity::complex;
-    spec.recipe.voxel = VoxelType::complex64;
-    spec.recipe.levels = Levels::fixed;
     return spec;
 }
 
@@ -36,11 +31,7 @@ std::span<const std::byte> bytes_of_lines(const std::vector<Sample>& lines) {
 }
 
 inline Block block_of(std::span<const std::byte> spectra, std::int64_t first_b_scan, std::int64_t b_scans) {
-    Block block;
-    block.data = spectra.data();
-    block.bytes = std::ssize(spectra);
-    block.first_b_scan = first_b_scan;
-    block.b_scans = b_scans;
+    Block block{.data = spectra.data(), .bytes = std::ssize(spectra), .first_b_scan = first_b_scan, .b_scans = b_scans};
     return block;
 }
 

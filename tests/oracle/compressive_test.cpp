@@ -177,9 +177,7 @@ TEST_F(Compressive, CurvatureIsBelowItsBound) {
 }
 
 TEST_F(Compressive, SharedPointsNeedMaximalTries) {
-    SensingTables tables;
-    tables.length = 16;
-    tables.points = {3, 5, 5};
+    SensingTables tables{.points = {3, 5, 5}, .length = 16};
     CompressiveRecipe recipe;
     recipe.step = StepRule::monotone;
     EXPECT_EQ(enough_tries(tables, recipe), SearchRules<double>::max_tries);
@@ -216,8 +214,7 @@ TEST_F(Compressive, AllSamplesOfUniformGridGivePlainTransform) {
     ReconstructionSpec spec = plain_spec(n, 1);
     const std::vector<float> spectrum = scene(2);
     const Field plain = reconstructed<std::complex<float>>(spec, spectrum);
-    spec.recipe.method = Method::compressive;
-    spec.compressive.transform = SensingTransform::fft;
+    set(spec, "recipe.method=compressive transform=fft");
     set(spec, "tau_relative=0 compressive.iterations=1");
     EXPECT_LE(relative_l2(reconstructed<std::complex<float>>(spec, spectrum), plain), 1e-6);
 }

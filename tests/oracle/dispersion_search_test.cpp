@@ -84,10 +84,9 @@ class DispersionOfARegion : public DispersionSearched {
     }
 
     DispersionSearch around(double depth_um, double reach_um) const {
-        DispersionSearch search;
-        search.depth_begin = static_cast<std::int64_t>(instrument.bin_of(depth_um - reach_um));
-        search.depth_end = static_cast<std::int64_t>(instrument.bin_of(depth_um + reach_um));
-        search.line_begin = count / 2;
+        DispersionSearch search{.depth_begin = static_cast<std::int64_t>(instrument.bin_of(depth_um - reach_um)),
+                                .depth_end = static_cast<std::int64_t>(instrument.bin_of(depth_um + reach_um)),
+                                .line_begin = count / 2};
         return search;
     }
 };
@@ -113,9 +112,7 @@ TEST_F(DispersionOfARegion, IsFoundInPartlyCompensatedPicture) {
 
 TEST_F(DispersionOfARegion, MustBeInsideBScan) {
     for (const auto& [begin, end] : {std::pair<std::int64_t, std::int64_t>{900, 1025}, {500, 400}, {-3, 20}}) {
-        DispersionSearch search;
-        search.depth_begin = begin;
-        search.depth_end = end;
+        DispersionSearch search{.depth_begin = begin, .depth_end = end};
         EXPECT_THROW(found(spectra, count, search), Error) << begin;
     }
     DispersionSearch search;

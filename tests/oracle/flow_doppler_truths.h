@@ -12,6 +12,7 @@
 #include "tests/oracle/flow_run.h"
 #include "tests/oracle/instrument.h"
 #include "tests/oracle/moving_tissue.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux {
 
@@ -39,13 +40,9 @@ class Doppler : public testing::TestWithParam<FlowMachine> {
         spec.geometry.line_rate_hz = 70'000;
         spec.calibration.wavelengths_nm = instrument.wavelengths_nm;
         for (const double k : instrument.pixel_k) spec.calibration.background.push_back(1000 * instrument.source(k));
-        spec.recipe.background = Background::stored;
-        spec.recipe.resample = Resample::spline;
-        spec.recipe.window = Window::hann;
-        spec.recipe.quantity = Quantity::intensity;
-        spec.recipe.voxel = VoxelType::f32;
-        spec.recipe.noise_floor_db = -300;
-        spec.flow.method = FlowMethod::doppler;
+        set(spec,
+            "background=stored resample=spline window=hann quantity=intensity voxel=f32 noise_floor_db=-300 "
+            "flow.method=doppler");
         return spec;
     }
 
@@ -177,9 +174,7 @@ TEST_P(Doppler, AveragesPhasorsNotAngles) {
             fields.at(a, z) = std::polar(1.0, 0.97 * pi * static_cast<double>(a)) + 0.1 * normal();
         }
     }
-    ReconstructionSpec spec = field_spec(fields, FlowMethod::doppler);
-    spec.flow.window_depth = 9;
-    spec.flow.window_lines = 16;
+    ReconstructionSpec spec = with(field_spec(fields, FlowMethod::doppler), "window_depth=9 window_lines=16");
     const FlowVolumes volumes = run(spec, fields);
     for (std::int64_t a = 8; a < many - 9; ++a) EXPECT_NEAR(std::arg(volumes.phasor(a, 32)), 0.97 * pi, 0.03);
 }
@@ -211,9 +206,7 @@ TEST_P(Doppler, SlowInterpolationAcrossSeamStaysFast) {
 
 TEST_P(Doppler, BulkMotionIsRemoved) {
     const MovingTissue tissue;
-    ReconstructionSpec spec = field_spec(tissue.fields, FlowMethod::doppler);
-    spec.recipe.noise_floor_db = -20;
-    spec.flow.window_depth = 5;
+    ReconstructionSpec spec = with(field_spec(tissue.fields, FlowMethod::doppler), "noise_floor_db=-20 window_depth=5");
     const double before = MovingTissue::rms(run(spec, tissue.fields));
     spec.flow.bulk_motion = true;
     const FlowVolumes after = run(spec, tissue.fields);
@@ -249,9 +242,7 @@ TEST_P(Doppler, UnwrapsParabolaOfThreePi) {
                 fields.at(a, z) = std::polar(1.0, phase_at(z) * static_cast<double>(a));
         }
         ReconstructionSpec spec = field_spec(fields, FlowMethod::doppler);
-        spec.recipe.noise_floor_db = -60;
-        spec.flow.window_depth = 1;
-        spec.flow.unwrap = true;
+        set(spec, "noise_floor_db=-60 window_depth=1 unwrap=true");
         const FlowVolumes volumes = run(spec, fields);
         EXPECT_EQ(volumes.grid.type, VoxelType::f16);
         for (std::int64_t z = 0; z < bins; ++z) {
@@ -273,9 +264,7 @@ TEST_P(Doppler, UnwrapsFromPreviousLineBehindGap) {
         }
     }
     ReconstructionSpec spec = field_spec(fields, FlowMethod::doppler);
-    spec.recipe.noise_floor_db = -60;
-    spec.flow.window_depth = spec.flow.window_lines = 1;
-    spec.flow.unwrap = true;
+    set(spec, "noise_floor_db=-60 window_depth=1 window_lines=1 unwrap=true");
     const FlowVolumes volumes = run(spec, fields);
     const double expected = 1.4 * 70.0 / 50 * volumes.grid.v_max;
     EXPECT_NEAR(volumes.value(4, 80), expected, 1e-3 * expected);
@@ -288,17 +277,12 @@ TEST_P(Doppler, UnwrapsFromPreviousLineBehindGap) {
 TEST_P(Doppler, ReportsNyquistVelocity) {
     const LineBins fields(24, 32);
     const double line_rate_hz = 70'000, wavelength_mm = 840e-6;
-    ReconstructionSpec spec = field_spec(fields, FlowMethod::doppler);
-    spec.geometry.refractive_index = 1.33;
-    spec.recipe.average = Average::power;
+    ReconstructionSpec spec = with(field_spec(fields, FlowMethod::doppler), "refractive_index=1.33 average=power");
     const double of_lines = wavelength_mm * line_rate_hz / (4 * 1.33);
     EXPECT_NEAR(planned_flow_grid(spec)->v_max, of_lines, 1e-9);
     spec.flow.angle_deg = 60;
     EXPECT_NEAR(planned_flow_grid(spec)->v_max, 2 * of_lines, 1e-9);
-    spec.flow.angle_deg = 0;
-    spec.geometry.a_scans = 6;
-    spec.geometry.b_repeats = 4;
-    spec.geometry.flyback_lines = 4;
+    set(spec, "angle_deg=0 a_scans=6 b_repeats=4 flyback_lines=4");
     spec.geometry.flyback_frames = 3;  // after all repeats
     EXPECT_NEAR(planned_flow_grid(spec)->v_max, of_lines / 10, 1e-9);
     spec.geometry.a_scans = 3;
@@ -327,8 +311,7 @@ TEST_P(Doppler, ComparesMatchingLines) {
         for (std::int64_t z = 1; z < bins; ++z) fields.at(line, z) = std::polar(1.0, 0.3 * static_cast<double>(line));
     }
     expect_phase(spec, 0.3);
-    spec.geometry.a_scans = 6;
-    spec.geometry.a_repeats = 4;
+    set(spec, "a_scans=6 a_repeats=4");
     for (std::int64_t line = 0; line < 24; ++line) {  // the phase jumps between positions
         const double phase = 0.3 * static_cast<double>(line % 4) + 2.1 * static_cast<double>(line / 4);
         for (std::int64_t z = 1; z < bins; ++z) fields.at(line, z) = std::polar(1.0, phase);
@@ -352,8 +335,7 @@ TEST_P(Doppler, PowerDopplerShowsChanges) {
     }
     ReconstructionSpec spec = field_spec(fields, FlowMethod::power_doppler);
     spec.recipe.noise_floor_db = -20 + 10 * std::log10(std::log(2.0));  // a median
-    spec.flow.window_depth = 8;
-    spec.flow.window_lines = 16;
+    set(spec, "window_depth=8 window_lines=16");
     const FlowVolumes volumes = run(spec, fields);
     double still = 0, moves = 0;
     for (std::int64_t a = 20; a < 180; ++a) {

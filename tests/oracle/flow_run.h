@@ -14,6 +14,7 @@
 
 #include "compute/indexing.h"
 #include "tests/oracle/chain.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux {
 
@@ -115,11 +116,7 @@ inline std::vector<float> spectra_of(const LineBins& fields) {
 // A plan whose scaled bins are those fields, without a noise floor, so that only the test decides what is masked.
 inline ReconstructionSpec field_spec(const LineBins& fields, FlowMethod method) {
     ReconstructionSpec spec = plain_spec(2 * fields.bins, fields.lines());
-    spec.geometry.line_rate_hz = 70'000;
-    spec.calibration.centre_wavelength_nm = 840;
-    spec.recipe.quantity = Quantity::intensity;
-    spec.recipe.voxel = VoxelType::f32;
-    spec.recipe.noise_floor_db = -300;
+    set(spec, "line_rate_hz=70000 centre_wavelength_nm=840 quantity=intensity voxel=f32 noise_floor_db=-300");
     spec.flow.method = method;
     return spec;
 }

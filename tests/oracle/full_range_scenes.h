@@ -12,6 +12,7 @@
 
 #include "compute/indexing.h"
 #include "tests/oracle/chain.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux::full_range {
 
@@ -70,10 +71,7 @@ inline Profile truth_of(const std::vector<Reflector>& scene) {
 }
 
 inline ReconstructionSpec spec_of(double a2, double a3, std::int64_t iterations) {
-    ReconstructionSpec spec = plain_spec(n, 1);
-    spec.recipe.method = Method::defr;
-    spec.recipe.window = Window::hann;
-    spec.recipe.dispersion = true;
+    ReconstructionSpec spec = with(plain_spec(n, 1), "recipe.method=defr window=hann dispersion=true");
     spec.recipe.a2_rad = a2;
     spec.recipe.a3_rad = a3;
     spec.defr.iterations = iterations;

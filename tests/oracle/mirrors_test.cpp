@@ -225,11 +225,10 @@ class RecordedMirrors : public testing::Test {
     }
 
     MirrorPair pair() const {
-        MirrorPair mirrors;
-        mirrors.mirrors = {column("mirror1"), column("mirror2")};
-        mirrors.background = column("dark_ref");
-        mirrors.dark = column("dark_not");
-        mirrors.sides = MirrorSides::opposite;
+        MirrorPair mirrors{.mirrors = {column("mirror1"), column("mirror2")},
+                           .background = column("dark_ref"),
+                           .dark = column("dark_not"),
+                           .sides = MirrorSides::opposite};
         return mirrors;
     }
 

@@ -127,8 +127,7 @@ TEST_F(NoiseOnly, UsesQuietestBand) {
 TEST_F(NoiseOnly, SubtractsGivenLevel) {
     spec.recipe.quantity = Quantity::db;
     const auto absolute = reconstructed<float>(spec, spectra);
-    spec.recipe.levels = Levels::noise_floor;
-    spec.recipe.noise_floor_db = -17.25;
+    set(spec, "levels=noise_floor noise_floor_db=-17.25");
     const auto above = reconstructed<float>(spec, spectra);
     for (std::size_t i = 0; i < above.size(); ++i) ASSERT_NEAR(above[i], absolute[i] + 17.25f, 1e-5);
     spec.recipe.noise_floor_db = 0;

@@ -46,9 +46,7 @@ Peak peak_of(std::span<const double> profile, std::size_t begin, std::size_t end
     const auto i = std::clamp<std::size_t>(index(top), 1, profile.size() - 2);
     const double left = std::log(profile[i - 1]), middle = std::log(profile[i]), right = std::log(profile[i + 1]);
     const double offset = 0.5 * (left - right) / (left - 2 * middle + right);
-    Peak peak;
-    peak.bin = static_cast<double>(i) + offset;
-    peak.height = std::exp(middle - 0.25 * (left - right) * offset);
+    Peak peak{.bin = static_cast<double>(i) + offset, .height = std::exp(middle - 0.25 * (left - right) * offset)};
     const double half = std::log(peak.height / 2);
     peak.fwhm = crossing(profile, peak.bin, half, 0.25) - crossing(profile, peak.bin, half, -0.25);
     return peak;

@@ -56,11 +56,9 @@ class RecordedMirror : public Recorded {
         spec.calibration.dispersion_rad = column("dispersion_phase_rad");
         spec.calibration.dispersion_holds =
             correction == Correction::as_given ? PhaseMeaning::correction : PhaseMeaning::theta;
-        spec.recipe.background = Background::stored;
+        set(spec, "background=stored window=hann zero_padding=4");
         spec.recipe.resample = resample;
-        spec.recipe.window = Window::hann;
         spec.recipe.dispersion = correction != Correction::none;
-        spec.recipe.zero_padding = 4;
         const std::vector<double> counts = column(name);
         const std::vector<float> line(counts.begin(), counts.end());
         const auto profile = amplitudes(reconstructed<std::complex<float>>(spec, line));
@@ -94,13 +92,11 @@ class RecordedFullRange : public Recorded {
   protected:
     ReconstructionSpec spec() const {
         ReconstructionSpec spec = plain_spec(n, 1);
+        set(spec, "dispersion_holds=correction recipe.method=defr resample=spline");
         spec.calibration.k_positions = column("k_linear_positions");
         spec.calibration.dispersion_rad = column("dispersion_phase_rad");
-        spec.calibration.dispersion_holds = PhaseMeaning::correction;
         spec.calibration.background = column("dark_ref");
         spec.calibration.dark = column("dark_not");
-        spec.recipe.method = Method::defr;
-        spec.recipe.resample = Resample::spline;
         set(spec, "window=hann dispersion=true");
         return spec;
     }
@@ -161,13 +157,10 @@ TEST_F(RecordedVolume, LevelsAndSurfaceMatchNumPy) {
     ASSERT_TRUE(file);
 
     ReconstructionSpec spec;
+    set(spec, "dispersion_holds=correction background=frame_mean resample=spline levels=fixed");
     spec.geometry = {.samples = n, .a_scans = 100, .b_scans = 100};
     spec.calibration.k_positions = column("k_linear_positions");
     spec.calibration.dispersion_rad = column("dispersion_phase_rad");
-    spec.calibration.dispersion_holds = PhaseMeaning::correction;
-    spec.recipe.background = Background::frame_mean;
-    spec.recipe.resample = Resample::spline;
-    spec.recipe.levels = Levels::fixed;
     const auto db = reconstructed<float>(spec, spectra);
 
     std::vector<float> deep, surface;

@@ -9,6 +9,7 @@
 #include "tests/oracle/chain.h"
 #include "tests/oracle/instrument.h"
 #include "tests/oracle/peak.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux {
 namespace {
@@ -98,10 +99,8 @@ TEST(ResamplingFromWavelengths, AgreesWithPositions) {
     const ClosedFormInstrument instrument;
     const double depth_um = 0.4 * instrument.depth_limit_um;
     for (const Resample resample : {Resample::linear_wavelength, Resample::linear, Resample::lagrange3}) {
-        ReconstructionSpec spec = plain_spec(ClosedFormInstrument::samples, 1);
-        spec.recipe.window = Window::hann;
+        ReconstructionSpec spec = with(plain_spec(ClosedFormInstrument::samples, 1), "window=hann zero_padding=4");
         spec.recipe.resample = resample;
-        spec.recipe.zero_padding = 4;
         spec.calibration.wavelengths_nm = instrument.wavelengths_nm;
         const auto field = reconstructed<std::complex<float>>(spec, instrument.fringe(instrument.pixel_k, depth_um));
         const Peak found = peak_of(amplitudes(field));

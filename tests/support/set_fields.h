@@ -2,6 +2,7 @@
 // checks of files and of the command line: tests also make impossible plans.
 #pragma once
 
+#include <concepts>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -48,15 +49,15 @@ void each_assignment(const std::string& assignments, const Set& set) {
 }
 
 template <class S>
-S with(S object, const std::string& assignments) {
+void set(S& object, const std::string& assignments) {
     each_assignment(assignments, [&](const std::string&, const std::string& name, const std::string& text) {
         return set_field(object, name, text);
     });
-    return object;
 }
 
 // Sections as in files; without a section, the first field of that name.
-inline void set(ReconstructionInputs& inputs, const std::string& assignments) {
+template <std::derived_from<ReconstructionInputs> S>
+void set(S& inputs, const std::string& assignments) {
     each_assignment(assignments, [&](const std::string& section, const std::string& name, const std::string& text) {
         const auto in = [&](const char* its_section, auto& part) {
             return (section.empty() || section == its_section) && set_field(part, name, text);
@@ -67,9 +68,10 @@ inline void set(ReconstructionInputs& inputs, const std::string& assignments) {
     });
 }
 
-inline ReconstructionSpec with(ReconstructionSpec spec, const std::string& assignments) {
-    set(spec, assignments);
-    return spec;
+template <class S>
+S with(S object, const std::string& assignments) {
+    set(object, assignments);
+    return object;
 }
 
 }  // namespace echolux

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "compute/indexing.h"
@@ -13,18 +14,21 @@
 
 namespace echolux {
 
-// Zero voxels; `size`: depth, A-scans, B-scans.
+// Zero voxels.
+inline Volume make_volume(VolumeGrid grid) {
+    std::vector<std::byte> voxels(index(grid.bytes()));
+    return {std::move(grid), std::move(voxels), {}};
+}
+
+// `size`: depth, A-scans, B-scans.
 inline Volume make_volume(const std::array<std::int64_t, 3>& size, const std::string& quantity = "",
                           const std::array<double, 3>& spacing_um = {}, VoxelType type = VoxelType::f32) {
-    Volume volume;
-    volume.grid.depth = size[0];
-    volume.grid.a_scans = size[1];
-    volume.grid.b_scans = size[2];
-    volume.grid.type = type;
-    volume.grid.quantity = quantity;
-    volume.grid.spacing_um = spacing_um;
-    volume.voxels.resize(index(volume.grid.bytes()));
-    return volume;
+    return make_volume({.depth = size[0],
+                        .a_scans = size[1],
+                        .b_scans = size[2],
+                        .type = type,
+                        .spacing_um = spacing_um,
+                        .quantity = quantity});
 }
 
 // Voxels in the order of memory: depth is fastest.

@@ -10,6 +10,7 @@
 
 #include "compute/indexing.h"
 #include "engine/simulate/instrument.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux {
 namespace {
@@ -30,10 +31,8 @@ class AlignmentOfAMirror : public testing::Test {
     std::mt19937 random{7};
 
     AlignmentOfAMirror() {
-        spec.format.sample_format = SampleFormat::f32;
+        set(spec, "sample_format=f32 a_scans=64 b_scans=4");
         spec.geometry.samples = n;
-        spec.geometry.a_scans = 64;
-        spec.geometry.b_scans = 4;
         spec.block_b_scans = 4;
         spec.calibration.background.assign(n, dark + light);
         spec.calibration.dark.assign(n, dark);
@@ -56,17 +55,14 @@ class AlignmentOfAMirror : public testing::Test {
 
     template <class Sample>
     static Block block_of(const std::vector<Sample>& counts, std::int64_t b_scans = 1) {
-        Block block;
-        block.data = reinterpret_cast<const std::byte*>(counts.data());
-        block.bytes = std::ssize(counts) * static_cast<std::int64_t>(sizeof(Sample));
-        block.b_scans = b_scans;
-        return block;
+        return Block{.data = reinterpret_cast<const std::byte*>(counts.data()),
+                     .bytes = std::ssize(counts) * static_cast<std::int64_t>(sizeof(Sample)),
+                     .b_scans = b_scans};
     }
 };
 
 TEST_F(AlignmentOfAMirror, ReportsFiguresOfFringe) {
-    spec.calibration.depth_pitch_um = 2.5;
-    spec.geometry.refractive_index = 1.25;
+    set(spec, "depth_pitch_um=2.5 refractive_index=1.25");
     const std::vector<float> counts = lines(64, 0);
     Alignment alignment(spec);
     const AlignmentReading reading = alignment.read(block_of(counts), {.line = 10, .average = 4});
@@ -164,8 +160,7 @@ TEST_F(AlignmentOfAMirror, FindsMirrorWithoutBackground) {
 }
 
 TEST_F(AlignmentOfAMirror, ReportsLargestSampleAsSaturation) {
-    spec.format.sample_format = SampleFormat::u16;
-    spec.format.bits = 12;
+    set(spec, "sample_format=u16 bits=12");
     std::vector<std::uint16_t> counts(index(n * 64), 2000);
     counts[5 * n + 7] = 3000;
     counts[6 * n + 7] = 4095;
@@ -246,15 +241,9 @@ TEST_F(AlignmentOfAMirror, WatchHoldsPeaksAndFreezes) {
 
 // The simulated spectrometer with roll-off, dispersion and camera noise.
 TEST(AlignmentOfTheSimulator, MatchesSimulatedInstrument) {
-    Simulation wanted;
-    wanted.scene = "mirror";
-    wanted.samples = 2048;
-    wanted.a_scans = 64;
-    wanted.b_scans = 1;
-    wanted.a2_rad = 20;
-    wanted.confocal = false;
-    wanted.mirror_um = {400};
-    wanted.mirror_amplitude = {0.2};
+    Simulation wanted = with(Simulation{},
+                             "scene=mirror samples=2048 a_scans=64 b_scans=1 a2_rad=20 confocal=false "
+                             "mirror_um=400 mirror_amplitude=0.2");
     Instrument instrument(wanted);
     const Simulation& s = instrument.simulation();
     std::vector<std::uint16_t> counts(index(s.samples * s.a_scans));
@@ -268,10 +257,8 @@ TEST(AlignmentOfTheSimulator, MatchesSimulatedInstrument) {
     spec.recipe.resample = Resample::spline;
 
     Alignment alignment(spec);
-    Block block;
-    block.data = reinterpret_cast<const std::byte*>(counts.data());
-    block.bytes = std::ssize(counts) * 2;
-    block.b_scans = 1;
+    Block block{
+        .data = reinterpret_cast<const std::byte*>(counts.data()), .bytes = std::ssize(counts) * 2, .b_scans = 1};
     const AlignmentStats stats = alignment.read(block, {.average = 64}).stats;
 
     const Spectrometer& spectrometer = instrument.spectrometer();

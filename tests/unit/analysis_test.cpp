@@ -10,6 +10,7 @@
 #include "compute/error.h"
 #include "compute/indexing.h"
 #include "engine/analysis/tissue_structure.h"
+#include "tests/support/volumes.h"
 
 namespace echolux {
 namespace {
@@ -23,13 +24,8 @@ double surface_row(std::int64_t a, std::int64_t b) {
 // Speckle of exponential intensity with the mean `brightness(rows below the surface, a, b)`.
 template <class Brightness>
 Volume speckled(const Brightness& brightness) {
-    Volume volume;
-    volume.grid.depth = depth;
-    volume.grid.a_scans = a_scans;
-    volume.grid.b_scans = b_scans;
-    volume.grid.type = VoxelType::f32;
-    volume.grid.quantity = "db";
-    volume.voxels.resize(index(volume.grid.bytes()));
+    Volume volume =
+        make_volume({.depth = depth, .a_scans = a_scans, .b_scans = b_scans, .type = VoxelType::f32, .quantity = "db"});
     auto* db = reinterpret_cast<float*>(volume.voxels.data());
     std::mt19937 random(7);
     std::exponential_distribution<double> speckle(1.0);

@@ -11,6 +11,7 @@
 #include "compute/indexing.h"
 #include "compute/parallel_for.h"
 #include "engine/attenuation/attenuation.h"
+#include "tests/support/volumes.h"
 
 namespace echolux {
 namespace {
@@ -38,13 +39,11 @@ std::vector<double> decay() {
 }
 
 Volume volume_of(std::int64_t a_scans, std::int64_t b_scans, double snr_db, unsigned seed) {
-    Volume volume;
-    volume.grid.depth = depth;
-    volume.grid.a_scans = a_scans;
-    volume.grid.b_scans = b_scans;
-    volume.grid.spacing_um = {row_um, 5, 5};
-    volume.grid.quantity = "intensity";
-    volume.voxels.resize(index(volume.grid.bytes()));
+    Volume volume = make_volume({.depth = depth,
+                                 .a_scans = a_scans,
+                                 .b_scans = b_scans,
+                                 .spacing_um = {row_um, 5, 5},
+                                 .quantity = "intensity"});
     auto* values = reinterpret_cast<float*>(volume.voxels.data());
     const std::vector<double> light = decay();
     std::mt19937 random(seed);
@@ -80,9 +79,7 @@ Volume found_in(const Volume& volume, AttenuationRecipe recipe, AttenuationStats
 }
 
 TEST(Attenuation, IsExactForDecay) {
-    AttenuationRecipe recipe;
-    recipe.noise_floor_db = -200;
-    recipe.window_a_scans = recipe.window_b_scans = 1;
+    AttenuationRecipe recipe{.window_a_scans = 1, .window_b_scans = 1, .noise_floor_db = -200};
     const Volume found = found_in(volume_of(2, 1, 0, 1), recipe);
     EXPECT_EQ(found.grid.quantity, "attenuation");
     EXPECT_EQ(found.grid.unit, "1/mm");
@@ -91,9 +88,8 @@ TEST(Attenuation, IsExactForDecay) {
 
 TEST(Attenuation, MatchesMeanOfSpeckle) {
     for (const auto& [snr_db, most] : {std::pair{30.0, 3.0}, std::pair{20.0, 6.0}}) {
-        AttenuationRecipe recipe;
-        recipe.window_a_scans = recipe.window_b_scans = 20;
-        recipe.noise_floor_db = -snr_db + 10 * std::log10(std::numbers::ln2);
+        AttenuationRecipe recipe{
+            .window_a_scans = 20, .window_b_scans = 20, .noise_floor_db = -snr_db + 10 * std::log10(std::numbers::ln2)};
         const Volume found = found_in(volume_of(20, 20, snr_db, 5), recipe);
         for (std::int64_t layer = 0; layer < 4; ++layer)
             EXPECT_LT(std::abs(bias_percent(found, layer)), most)
@@ -118,9 +114,7 @@ TEST(Attenuation, CorrectsRollOffAndFocus) {
         const double um = static_cast<double>(z) * row_um;
         values[z] *= static_cast<float>(std::pow(10, -0.5 * um / 1000) / (1 + std::pow((um - 300) / 400, 2)));
     }
-    AttenuationRecipe recipe;
-    recipe.noise_floor_db = -200;
-    recipe.window_a_scans = recipe.window_b_scans = 1;
+    AttenuationRecipe recipe{.window_a_scans = 1, .window_b_scans = 1, .noise_floor_db = -200};
     double uncorrected = 0;
     for (std::int64_t layer = 0; layer < 4; ++layer)
         uncorrected = std::max(uncorrected, std::abs(bias_percent(found_in(volume, recipe), layer)));
@@ -137,9 +131,7 @@ TEST(Attenuation, IsUnknownForConstantEnd) {
     Volume volume = volume_of(1, 1, 0, 1);
     auto* values = reinterpret_cast<float*>(volume.voxels.data());
     for (std::int64_t z = 500; z < volume.grid.depth; ++z) values[z] = 0.2F * values[499];
-    AttenuationRecipe recipe;
-    recipe.noise_floor_db = -200;
-    recipe.window_a_scans = recipe.window_b_scans = 1;
+    AttenuationRecipe recipe{.window_a_scans = 1, .window_b_scans = 1, .noise_floor_db = -200};
     AttenuationStats stats;
     const Volume found = found_in(volume, recipe, &stats);
     const auto* mu = reinterpret_cast<const float*>(found.voxels.data());

@@ -103,9 +103,7 @@ TEST(Convert, EveryU8Code) {
 TEST(Convert, U32UpToMaximum) {
     const std::vector<std::uint32_t> codes{0, 1, 65536, 1u << 24, 0x7fffffffu, 0x80000000u, 0xffffff00u, 0xffffffffu};
     for (const ByteOrder order : {ByteOrder::little, ByteOrder::big}) {
-        RawFormat format;
-        format.sample_format = SampleFormat::u32;
-        format.byte_order = order;
+        RawFormat format{.sample_format = SampleFormat::u32, .byte_order = order};
         for (const std::int64_t shift : {0, 8, 31}) {
             format.shift = shift;
             const auto lines = order == ByteOrder::big ? byte_swapped(line_for_each(codes)) : line_for_each(codes);
@@ -137,9 +135,7 @@ void put_packed12(std::vector<std::byte>& line, std::int64_t sample, unsigned co
 TEST(Convert, EveryPackedCodeInBothHalves) {
     constexpr std::size_t line_size = n * 12 / 8;
     for (const ByteOrder order : {ByteOrder::little, ByteOrder::big}) {
-        RawFormat format;
-        format.sample_format = SampleFormat::packed12;
-        format.byte_order = order;
+        RawFormat format{.sample_format = SampleFormat::packed12, .byte_order = order};
         for (const std::int64_t sample : {6, 7}) {
             std::vector<std::byte> lines;
             for (unsigned code = 0; code < 4096; ++code) {
@@ -164,10 +160,7 @@ TEST(Convert, ChannelsAreKeptApart) {
             }
         }
         for (std::int64_t channel = 0; channel < channels; ++channel) {
-            RawFormat format;
-            format.channels = channels;
-            format.channel = channel;
-            format.channel_layout = layout;
+            RawFormat format{.channels = channels, .channel = channel, .channel_layout = layout};
             const float sum = 16000.0f * static_cast<float>(channel + 1) + 120;
             EXPECT_EQ(read_samples(format, bytes_of_lines(line), 1), std::vector<float>{sum});
         }

@@ -93,9 +93,7 @@ TEST(Peaks, HoldLargestVoxels) {
 }
 
 TEST(Peaks, AreWrittenByEveryVoxelPath) {
-    ReconstructionSpec spec = spec_of(VoxelType::u8);
-    spec.recipe.levels = Levels::frame;
-    spec.recipe.quantity = Quantity::amplitude;
+    ReconstructionSpec spec = with(spec_of(VoxelType::u8), "levels=frame quantity=amplitude");
     expect_peaks(spec, 8);
     spec = spec_of(VoxelType::f32);
     spec.recipe.fixed_pattern = FixedPattern::median;  // computed from bins

@@ -21,17 +21,9 @@ namespace {
 constexpr std::int64_t n = 256, a_scans = 9, b_scans = 7;
 
 const std::vector<Variant> variants = variants_and({
-    {"nudft",
-     [](ReconstructionSpec& p) {
-         p.recipe.resample = Resample::nudft;
-         p.calibration.k_polynomial = {1, n - 10, 6};
-     }},
-    {"no_background", [](ReconstructionSpec& p) { p.recipe.background = Background::none; }},
-    {"stored",
-     [](ReconstructionSpec& p) {
-         p.recipe.background = Background::stored;
-         p.calibration.background.assign(n, 2250.25);
-     }},
+    {"nudft", "resample=nudft k_polynomial=1,246,6"},
+    {"no_background", "background=none"},
+    {"stored", "background=stored"},
 });
 
 class Stream : public testing::TestWithParam<Variant> {
@@ -40,11 +32,10 @@ class Stream : public testing::TestWithParam<Variant> {
     std::vector<std::uint16_t> spectra;  // of two volumes
 
     Stream() {
+        set(spec, "a2_rad=12 levels=fixed background=frame_mean");
         spec.geometry = {.samples = n, .a_scans = a_scans, .b_scans = b_scans, .volumes = 2};
-        spec.recipe.a2_rad = 12;
-        spec.recipe.levels = Levels::fixed;
-        spec.recipe.background = Background::frame_mean;
-        GetParam().choose(spec);
+        spec.calibration.background.assign(n, 2250.25);  // if it is stored
+        set(spec, GetParam().assignments);
         std::mt19937 random(21);
         spectra.resize(2 * volume_samples());
         for (auto& x : spectra) x = static_cast<std::uint16_t>(2000 + random() % 500);
@@ -166,10 +157,7 @@ TEST(LargeOffsets, LinesAndPlacesBeyond32Bits) {
     for (std::int64_t b = 0; b < 4; ++b) at(in, b)[0] = static_cast<float>(64 * (b + 1));
 
     const auto reconstructor = plan_on_cpu(spec);
-    VoxelTarget target;
-    target.data = out.get();
-    target.a_scan_bytes = reconstructor->grid().depth * 8;
-    target.b_scan_bytes = gap;
+    VoxelTarget target{.data = out.get(), .a_scan_bytes = reconstructor->grid().depth * 8, .b_scan_bytes = gap};
     const std::span<const std::byte> bytes(static_cast<const std::byte*>(in.get()), 4 * gap);
     reconstructor->wait(reconstructor->submit(block_of(bytes, 0, 4), target));
     for (std::int64_t b = 0; b < 4; ++b) {

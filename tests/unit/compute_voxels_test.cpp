@@ -162,11 +162,9 @@ TEST(EmptySpectra, GiveLowestValueWithoutNaN) {
              {Background::frame_mean, Background::median, Background::running, Background::rolling}) {
             for (const Levels levels : {Levels::fixed, Levels::noise_floor, Levels::frame}) {
                 const auto spec = [&](Quantity quantity, VoxelType voxel) {
-                    ReconstructionSpec with = spec_for(quantity, voxel, levels);
-                    with.recipe.background = background;
-                    with.recipe.resample = Resample::lagrange3;
-                    with.recipe.window = Window::hann;
-                    return with;
+                    ReconstructionSpec made = with(spec_for(quantity, voxel, levels), "resample=lagrange3 window=hann");
+                    made.recipe.background = background;
+                    return made;
                 };
                 for (const Quantity quantity : {Quantity::db, Quantity::amplitude, Quantity::intensity}) {
                     expect_floor<std::uint8_t>(spec(quantity, VoxelType::u8), *spectra);
@@ -206,11 +204,10 @@ TEST(VoxelTargets, KeepStridesAndGaps) {
     const auto wanted = reconstructed<float>(spec, spectra);
     constexpr std::size_t a_pitch = depth + 3, b_pitch = a_pitch * lines + 11;
     std::vector<float> padded(b_pitch * b_scans, -1.0f);
-    VoxelTarget target;
-    target.a_scan_bytes = a_pitch * sizeof(float);
-    target.b_scan_bytes = b_pitch * sizeof(float);
-    target.data = padded.data();
-    target.first_b_scan = 1;
+    VoxelTarget target{.data = padded.data(),
+                       .first_b_scan = 1,
+                       .a_scan_bytes = a_pitch * sizeof(float),
+                       .b_scan_bytes = b_pitch * sizeof(float)};
     const auto reconstructor = plan_on_cpu(spec);
     const std::size_t frame = n * lines;
     for (std::int64_t b = 1; b < b_scans; ++b) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <functional>
 #include <numbers>
@@ -9,8 +10,13 @@
 
 #include "compute/error.h"
 #include "compute/indexing.h"
+#include "engine/analysis/intensity.h"
 #include "engine/flow/cross_section.h"
 #include "engine/flow/time_series.h"
+#include "engine/offline/reconstruction.h"
+#include "engine/simulate/truth.h"
+#include "temporary_folder.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux {
 namespace {
@@ -25,15 +31,13 @@ struct Tubing {
 };
 
 VolumeGrid grid_of(const Tubing& tube) {
-    VolumeGrid grid;
-    grid.depth = 128;
-    grid.a_scans = tube.along == 1 ? 48 : 64;
-    grid.b_scans = tube.along == 1 ? 64 : 48;
-    grid.spacing_um = {2, 4, 4};
-    grid.quantity = "velocity";
-    grid.unit = "mm/s";
-    grid.v_max = tube.v_max;
-    return grid;
+    return VolumeGrid{.depth = 128,
+                      .a_scans = tube.along == 1 ? 48 : 64,
+                      .b_scans = tube.along == 1 ? 64 : 48,
+                      .spacing_um = {2, 4, 4},
+                      .quantity = "velocity",
+                      .unit = "mm/s",
+                      .v_max = tube.v_max};
 }
 
 double true_flow_of(const Tubing& tube) {
@@ -151,9 +155,7 @@ TEST(CrossSection, RejectsVesselPerpendicularToBeam) {
     const FlowCase found = found_in({.down = 0.02});
     EXPECT_EQ(found.vessel.reason(), FlowReason::angle);
     // Its flow depends on the permitted angle.
-    CrossSectionRecipe recipe;
-    recipe.min_tilt_deg = 0.5;
-    recipe.angle_error_deg = 0;
+    CrossSectionRecipe recipe{.min_tilt_deg = 0.5, .angle_error_deg = 0};
     EXPECT_EQ(found_in({.down = 0.02}, recipe).vessel.reason(), FlowReason::ok);
 }
 
@@ -301,6 +303,99 @@ TEST(HeartRate, IsMissingWithoutEvidence) {
         found += heart_rate_of(times, flow, 0.5, 3).is_found() ? 1 : 0;
     }
     EXPECT_LE(found, 4);  // 1 in 100, the level of the test
+}
+
+// ---- simulated blood, from spectra to uL/s --------------------------------------------------------------------------
+
+struct SimulatedVolume {
+    std::vector<float> velocities, power;
+};
+
+struct SimulatedFlow {
+    VolumeGrid grid;
+    std::vector<SimulatedVolume> volumes;
+    TruthFacts truth;
+};
+
+SimulatedFlow simulated(const Simulation& simulation, std::int64_t window_lines) {
+    const TemporaryFolder folder;
+    SilentProgress silent;
+    simulate(simulation, folder / "scan.toml", silent);
+    Scan scan = with(open_scan(folder / "scan.toml"), "average=power flow.method=doppler");
+    scan.flow.window_lines = window_lines;
+    Reconstruction reconstruction(std::move(scan));
+    SimulatedFlow result;
+    for (std::int64_t v = 0; v < simulation.volumes; ++v) {
+        const FlowedVolume made = reconstruction.run_with_flow({.volume = v}, silent);
+        const Volume flow = flow_values(made.flow.value());
+        result.grid = flow.grid;
+        result.volumes.push_back({axial_velocities(flow), linear_intensity(made.structure)});
+    }
+    result.truth = read_truth(folder / "truth").facts;
+    return result;
+}
+
+VesselFlow vessel_of(const SimulatedFlow& of, const std::optional<VoxelPosition>& through = std::nullopt) {
+    VelocitySum sum(of.grid);
+    for (const SimulatedVolume& volume : of.volumes) sum.add(volume.velocities);
+    return {of.grid, sum.mean(), {}, through, std::nullopt};
+}
+
+double mean_ul_s(const TruthFacts& truth) {
+    return std::numbers::pi * std::pow(truth.tube_radius_um[0], 2) * truth.tube_peak_mm_s[0] / 2 * 1e-6;
+}
+
+TEST(CrossSectionSimulated, SlowCapillaryWithinFivePerCent) {
+    for (const std::uint64_t seed : {1U, 2U, 3U}) {
+        Simulation s = with(Simulation{}, "scene=capillary a_scans=128 b_scans=24 a_repeats=4");
+        s.seed = static_cast<std::int64_t>(seed);
+        const SimulatedFlow of = simulated(s, 4);
+        const VesselFlow vessel = vessel_of(of);
+        ASSERT_EQ(vessel.reason(), FlowReason::ok);
+        const auto error = [&](const std::vector<float>& power) {
+            return vessel.section(vessel.along(of.volumes[0].velocities, power)).flow_ul_s / mean_ul_s(of.truth) - 1;
+        };
+        const double weighted = error(of.volumes[0].power), plain = error({});
+        std::printf("capillary, seed %d: %+.1f %%, without structure %+.1f %%; %.2f +- %.2f degrees\n",
+                    static_cast<int>(seed), 100 * weighted, 100 * plain, 90 - vessel.course().tilt_deg,
+                    vessel.course().tilt_error_deg);
+        EXPECT_NEAR(weighted, 0, 0.05);
+        EXPECT_NEAR(plain, 0, 0.05);
+        EXPECT_NEAR(vessel.course().tilt_deg, s.tilt_deg, 0.1);
+    }
+}
+
+TEST(CrossSectionSimulated, SlowFindsFlowWithinFivePercentAndRateWithinTwoPercent) {
+    for (const std::uint64_t seed : {1U, 2U}) {
+        Simulation s;
+        set(s, "scene=vessel samples=512 a_scans=64 b_scans=24 volumes=8 a_repeats=3 line_rate_hz=9000");
+        s.seed = static_cast<std::int64_t>(seed);
+        const SimulatedFlow of = simulated(s, 1);
+        const VesselFlow vessel = vessel_of(of);
+        ASSERT_EQ(vessel.reason(), FlowReason::ok);
+        const double volume_s = static_cast<double>(s.a_scans * s.a_repeats * s.b_scans) / s.line_rate_hz;
+        std::vector<double> times, flow;
+        double sum = 0, true_sum = 0;
+        for (std::size_t v = 0; v < of.volumes.size(); ++v) {
+            for (const FlowValue& value : vessel.along(of.volumes[v].velocities, of.volumes[v].power)) {
+                if (value.reason != FlowReason::ok) continue;
+                times.push_back((static_cast<double>(v) + value.when) * volume_s);
+                flow.push_back(value.flow_ul_s);
+                sum += value.flow_ul_s;
+                true_sum +=
+                    mean_ul_s(of.truth) *
+                    (1 + of.truth.pulsation * std::sin(2 * std::numbers::pi * of.truth.heart_rate_hz * times.back()));
+            }
+        }
+        const HeartRate heart = heart_rate_of(times, flow, 0.5, 3);
+        std::printf("vessel, seed %d: %+.1f %%, heart %.3f Hz (%+.2f %%), pulsatility %.2f\n", static_cast<int>(seed),
+                    100 * (sum / true_sum - 1), heart.hz, 100 * (heart.hz / of.truth.heart_rate_hz - 1),
+                    heart.pulsatility);
+        EXPECT_NEAR(sum / true_sum, 1, 0.05);
+        ASSERT_TRUE(heart.is_found()) << heart.problem;
+        EXPECT_NEAR(heart.hz / of.truth.heart_rate_hz, 1, 0.02);
+        EXPECT_NEAR(heart.pulsatility, 2 * of.truth.pulsation, 0.1);
+    }
 }
 
 }  // namespace

@@ -9,6 +9,8 @@
 #include "compute/indexing.h"
 #include "engine/angiography/flow_maps.h"
 #include "engine/validation/scenes.h"
+#include "tests/support/set_fields.h"
+#include "tests/support/volumes.h"
 
 namespace echolux {
 namespace {
@@ -16,14 +18,8 @@ namespace {
 constexpr std::int64_t depth = 40, width = 60, length = 50;
 
 Volume flow_volume(std::int64_t d, std::int64_t a, std::int64_t b) {
-    Volume volume;
-    volume.grid.depth = d;
-    volume.grid.a_scans = a;
-    volume.grid.b_scans = b;
-    volume.grid.spacing_um = {2, 10, 20};
-    volume.grid.quantity = "complex_decorrelation";
-    volume.voxels.resize(index(volume.grid.bytes()));
-    return volume;
+    return make_volume(
+        {.depth = d, .a_scans = a, .b_scans = b, .spacing_um = {2, 10, 20}, .quantity = "complex_decorrelation"});
 }
 
 float& at(Volume& volume, std::int64_t z, std::int64_t a, std::int64_t b) {
@@ -31,9 +27,7 @@ float& at(Volume& volume, std::int64_t z, std::int64_t a, std::int64_t b) {
 }
 
 Surfaces planes(const VolumeGrid& grid, std::vector<float> rows) {
-    Surfaces surfaces;
-    surfaces.a_scans = grid.a_scans;
-    surfaces.b_scans = grid.b_scans;
+    Surfaces surfaces{.a_scans = grid.a_scans, .b_scans = grid.b_scans};
     for (const float row : rows) {
         Surface surface;
         surface.name = "at" + std::to_string(static_cast<int>(row));
@@ -163,14 +157,9 @@ TEST(Tails, AreRemovedWithoutVessels) {
 
 // From painted repeats to the map: vessels of known width in moving tissue.
 TEST(VesselMaps, MeasureDensityInMovingTissue) {
-    RepeatsScene scene;
-    scene.b_scans = 6;
-    scene.motion_um = 1;
+    RepeatsScene scene{.b_scans = 6, .motion_um = 1};
     const PaintedRepeats painted = painted_repeats(scene);
-    FlowRecipe recipe;
-    recipe.method = FlowMethod::complex_decorrelation;
-    recipe.align = true;
-    recipe.window_depth = recipe.window_lines = 3;
+    FlowRecipe recipe = with(FlowRecipe{}, "method=complex_decorrelation align=true window_depth=3 window_lines=3");
     const std::vector<float> values = flow_of(scene, painted, recipe);
     Volume flow = flow_volume(scene.depth, scene.a_scans, scene.b_scans);
     flow.grid.spacing_um = {scene.depth_um, scene.spacing_um, scene.spacing_um};

@@ -9,6 +9,7 @@
 #include "app/operations/operation.h"
 #include "compute/error.h"
 #include "compute/indexing.h"
+#include "tests/support/error_of.h"
 
 namespace echolux {
 namespace {
@@ -51,12 +52,7 @@ class FlowOperation : public testing::Test {
     }
 
     std::string refusal() {
-        try {
-            flow_->run(context_);
-        } catch (const Error& error) {
-            return error.what();
-        }
-        return "not refused";
+        return error_of([&] { flow_->run(context_); }).line;
     }
 
     SilentProgress progress_;

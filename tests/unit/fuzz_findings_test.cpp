@@ -6,6 +6,7 @@
 #include "engine/io/volume_file.h"
 #include "engine/scan/time_points.h"
 #include "temporary_folder.h"
+#include "tests/support/volumes.h"
 
 namespace echolux {
 namespace {
@@ -65,11 +66,7 @@ TEST_F(FuzzFindings, LimitsProductOfSides) {
 
 // After a file that could not be opened, the previous one was requested again.
 TEST_F(FuzzFindings, SkipsDamagedTimePointBetweenTwo) {
-    Volume volume;
-    volume.grid.depth = 4;
-    volume.grid.a_scans = 3;
-    volume.grid.b_scans = 2;
-    volume.grid.type = VoxelType::u8;
+    Volume volume = make_volume({.depth = 4, .a_scans = 3, .b_scans = 2, .type = VoxelType::u8});
     volume.voxels.resize(24);
     write_volume(folder_ / "t0.nrrd", volume);
     std::ofstream(folder_ / "t1.nrrd") << "NRRD0004\nnonsense";

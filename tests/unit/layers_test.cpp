@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <limits>
 #include <numbers>
@@ -13,7 +14,16 @@
 #include "compute/indexing.h"
 #include "compute/parallel_for.h"
 #include "compute/reason.h"
+#include "engine/layers/find_surfaces.h"
+#include "engine/offline/reconstruction.h"
+#include "engine/scan/settings.h"
+#include "engine/simulate/instrument.h"
+#include "engine/simulate/simulator.h"
+#include "engine/simulate/truth.h"
 #include "layer_scenes.h"
+#include "temporary_folder.h"
+#include "tests/support/set_fields.h"
+#include "tests/support/volumes.h"
 
 namespace echolux {
 namespace {
@@ -279,10 +289,7 @@ TEST(SurfaceResult, AreUnaffectedByMissingVoxelsNearby) {
 TEST(SurfaceResult, AreRejectedForNonIntensities) {
     SilentProgress silent;
     const LayeredScene scene = three_boundaries(6);
-    Volume volume;
-    volume.grid.depth = scene.size[0];
-    volume.grid.a_scans = scene.size[1];
-    volume.grid.b_scans = scene.size[2];
+    Volume volume = make_volume({.depth = scene.size[0], .a_scans = scene.size[1], .b_scans = scene.size[2]});
     const auto* bytes = reinterpret_cast<const std::byte*>(scene.intensity.data());
     volume.voxels.assign(bytes, bytes + 4 * scene.intensity.size());
     for (const char* quantity : {"velocity", "decorrelation"}) {
@@ -310,11 +317,8 @@ TEST(LayerPresets, AllCanBeRead) {
 }
 
 TEST(LayerRecipes, ConvertDistancesToRows) {
-    LayerRecipe recipe;
+    LayerRecipe recipe = with(LayerRecipe{}, "polarity=1,-1 min_um=0,10 max_um=0");
     recipe.names = "a b";
-    recipe.polarity = {1, -1};
-    recipe.min_um = {0, 10};
-    recipe.max_um = {0};
     const std::vector<BoundaryOptions> wanted = boundary_options(recipe, 2.5);
     ASSERT_EQ(wanted.size(), 2U);
     EXPECT_EQ(wanted[1].name, "b");
@@ -334,6 +338,118 @@ TEST(LayerRecipes, RejectContradictions) {
     refused([](LayerRecipe& r) { r.min_um = {0, 20, 20}, r.max_um = {0, 30, 10}; });
     refused([](LayerRecipe& r) { r.min_um = {10}; }, 0);
 }
+
+// ---- boundaries that do not exist -----------------------------------------------------------------------------------
+
+// Searches for one boundary too many in the speckle around a bright line: few positions look like one.
+TEST(MissingSurfaces, AreNotReportedAsCertain) {
+    const std::vector<float> boundaries{60.5f, 120.5f, 123.5f, 180.5f};
+    for (const double below : {0.05, 1.0}) {
+        const LayeredScene scene = blurred(boundaries, {0.01, 1, 50, below, 0.02}, {256, 96, 32}, 3);
+        for (const std::size_t count : {3u, 4u, 5u}) {
+            for (const int polarity : {0, 1}) {
+                const Surfaces surfaces = found_in(scene, search_for(std::vector<int>(count, polarity), 0));
+                std::int64_t wrong = 0;
+                for (const Surface& surface : surfaces.all) {
+                    for (std::size_t i = 0; i < surface.rows.size(); ++i) {
+                        const bool is_near = std::ranges::any_of(
+                            boundaries, [&](float at) { return std::abs(surface.rows[i] - at) < 3; });
+                        wrong += surface.reasons[i] == Reason::ok && !is_near ? 1 : 0;
+                    }
+                }
+                EXPECT_LT(wrong, scene.lines() / 500) << below << " " << count << " " << polarity;
+            }
+        }
+    }
+}
+
+// Positions reported as certain are at boundaries, and no two coincide.
+TEST(MissingSurfaces, HaveNoPosition) {
+    const LayeredScene scene = three_boundaries(4);
+    for (std::size_t surplus = 1; surplus <= 3; ++surplus) {
+        const Surfaces surfaces = found_in(scene, search_for(std::vector<int>(3 + surplus, 0), 0));
+        std::int64_t doubled = 0, elsewhere = 0, found = 0;
+        for (std::size_t i = 0; i < index(scene.lines()); ++i) {
+            for (const std::vector<float>& boundary : scene.boundaries) {
+                const auto near = std::ranges::count_if(
+                    surfaces.all, [&](const Surface& surface) { return std::abs(surface.rows[i] - boundary[i]) < 3; });
+                found += near > 0 ? 1 : 0;
+            }
+            float last = -100;
+            for (const Surface& surface : surfaces.all) {
+                if (std::isnan(surface.rows[i])) continue;
+                doubled += surface.rows[i] - last < 2.99f ? 1 : 0;
+                last = surface.rows[i];
+            }
+            elsewhere += std::ranges::count_if(surfaces.all, [&](const Surface& surface) {
+                return !std::isnan(surface.rows[i]) &&
+                       std::ranges::none_of(scene.boundaries, [&](const auto& boundary) {
+                           return std::abs(surface.rows[i] - boundary[i]) < 3;
+                       });
+            });
+        }
+        EXPECT_GT(found, 3 * scene.lines() * 95 / 100) << surplus;
+        EXPECT_EQ(doubled, 0) << surplus;
+        EXPECT_LT(elsewhere, static_cast<std::int64_t>(surplus) * scene.lines() / 2) << surplus;
+    }
+}
+
+// ---- simulated retinas with vessels ---------------------------------------------------------------------------------
+
+constexpr double db_25 = 0.0045, db_15 = 0.0014;  // simulation.brightness
+
+LayerRecipe retina_layers() {
+    LayerRecipe recipe;
+    Settings settings;
+    settings.bind("layers", recipe);
+    for (const std::string& assignment : layer_preset_named("retina").assignments) settings.set_assignment(assignment);
+    return recipe;
+}
+
+class SlowLayers : public testing::TestWithParam<std::int64_t> {};
+
+TEST_P(SlowLayers, FindsSurfacesBelowVesselsWithSubvoxelError) {
+    for (const double brightness : {db_25, db_15}) {
+        Simulation s = with(Simulation{}, "scene=retina a_scans=128 b_scans=96");
+        s.seed = GetParam();
+        s.brightness = brightness;
+        const TemporaryFolder folder;
+        SilentProgress silent;
+        simulate(s, folder.path() / "scan.toml", silent);
+        Reconstruction reconstruction(open_scan(folder.path() / "scan.toml"));
+        const Volume volume = reconstruction.run({}, silent);
+        const Surfaces surfaces = find_surfaces(volume, retina_layers(), silent);
+        const Instrument instrument(s);
+        const Truth truth = truth_of(instrument.simulation(), instrument.scenery(), instrument.pitch_um());
+        EXPECT_GE(share_found(surfaces), 0.99);
+        const DepthScale scale(volume.grid);
+        double all = 0, worst = 0;
+        std::string worst_name;
+        for (std::size_t k = 0; k < surfaces.all.size(); ++k) {
+            double sum = 0, count = 0;
+            for (std::size_t i = 0; i < surfaces.all[k].rows.size(); ++i) {
+                const float row = surfaces.all[k].rows[i];
+                if (std::isnan(row)) continue;
+                if (k > 0) {
+                    ASSERT_FALSE(row < surfaces.all[k - 1].rows[i]) << "surfaces cross";
+                }
+                const std::size_t place = k * surfaces.all[k].rows.size() + i;
+                sum += std::abs(static_cast<double>(row) - scale.row(static_cast<double>(truth.boundaries_um[place])));
+                ++count;
+            }
+            const double mean = sum / count;
+            all += mean / static_cast<double>(surfaces.all.size());
+            if (mean > worst) worst_name = surfaces.all[k].name;
+            worst = std::max(worst, mean);
+        }
+        std::printf("seed %d, brightness %.4f: %.2f voxels over all surfaces, worst %.2f (%s)\n",
+                    static_cast<int>(GetParam()), brightness, all, worst, worst_name.c_str());
+        EXPECT_LE(all, 0.8);
+        EXPECT_LE(worst, 1.2);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(FiveSeeds, SlowLayers, testing::Range<std::int64_t>(1, 6));
 
 }  // namespace
 }  // namespace echolux

@@ -7,6 +7,7 @@
 #include "compute/indexing.h"
 #include "run_operation.h"
 #include "temporary_folder.h"
+#include "tests/support/volumes.h"
 
 namespace echolux::test {
 namespace {
@@ -14,12 +15,7 @@ namespace {
 using testing::HasSubstr;
 
 Volume ramp() {
-    Volume volume;
-    volume.grid.depth = 5;
-    volume.grid.a_scans = 4;
-    volume.grid.b_scans = 3;
-    volume.grid.type = VoxelType::u16;
-    volume.voxels.resize(index(volume.grid.bytes()));
+    Volume volume = make_volume({.depth = 5, .a_scans = 4, .b_scans = 3, .type = VoxelType::u16});
     for (std::size_t i = 0; i < volume.voxels.size(); i += 2) volume.voxels[i] = static_cast<std::byte>(i);
     return volume;
 }

@@ -11,17 +11,14 @@
 #include "compute/error.h"
 #include "compute/indexing.h"
 #include "engine/mesh/mesh.h"
+#include "tests/support/volumes.h"
 
 namespace echolux {
 namespace {
 
 // Value: radius minus distance from the centre, in voxels of 10, 20 and 5 um (depth, A-scans, B-scans).
 Volume ball(double radius_um, std::int64_t edge) {
-    Volume volume;
-    volume.grid.depth = edge;
-    volume.grid.a_scans = edge / 2;
-    volume.grid.b_scans = edge * 2;
-    volume.grid.spacing_um = {10, 20, 5};
+    Volume volume = make_volume({.depth = edge, .a_scans = edge / 2, .b_scans = edge * 2, .spacing_um = {10, 20, 5}});
     std::vector<float> values;
     for (std::int64_t b = 0; b < volume.grid.b_scans; ++b) {
         for (std::int64_t a = 0; a < volume.grid.a_scans; ++a) {
@@ -71,11 +68,7 @@ TEST(Mesh, IsClosedAtBordersAndAroundMissingVoxels) {
 TEST(Mesh, SheetsLeaveOutMissingPositions) {
     Surfaces surfaces{.a_scans = 3, .b_scans = 3, .all = {{"ILM", std::vector<float>(9, 4), {}, {}}}};
     surfaces.all[0].rows[0] = std::nanf("");
-    VolumeGrid grid;
-    grid.a_scans = grid.b_scans = 3;
-    grid.depth = 10;
-    grid.spacing_um = {10, 20, 5};
-    grid.first_depth_um = 100;
+    VolumeGrid grid{.depth = 10, .a_scans = 3, .b_scans = 3, .spacing_um = {10, 20, 5}, .first_depth_um = 100};
     const std::vector<Mesh> meshes = sheets_of(surfaces, grid);
     ASSERT_EQ(meshes.size(), 1U);
     EXPECT_EQ(meshes[0].points.size(), 8U);

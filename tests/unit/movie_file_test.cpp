@@ -21,12 +21,7 @@ namespace echolux {
 namespace {
 
 std::string refusal(const std::function<void()>& work) {
-    try {
-        work();
-    } catch (const Error& error) {
-        return error.line();
-    }
-    return "";
+    return error_of(work).line;
 }
 
 using Pixels = std::vector<std::uint8_t>;
@@ -69,11 +64,7 @@ TEST(MovieNames, SelectCodecAndContainer) {
 }
 
 MovieFormat format_of(std::int64_t width, std::int64_t height) {
-    MovieFormat format;
-    format.width = width;
-    format.height = height;
-    format.max_pictures = 3;
-    return format;
+    return MovieFormat{.width = width, .height = height, .max_pictures = 3};
 }
 
 TEST(Movies, RejectsInvalidFormatsBeforeWriting) {

@@ -8,18 +8,15 @@
 #include "engine/offline/reconstruction.h"
 #include "engine/registration/registration.h"
 #include "engine/simulate/motion.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux {
 
 // 109 B-scans per second, spaced by half of the beam width.
 inline Simulation eye(const std::string& scene) {
     Simulation s;
+    set(s, "a_scans=128 b_scans=96 volumes=4 spacing_a_um=5 spacing_b_um=5 line_rate_hz=14000");
     s.scene = scene;
-    s.a_scans = 128;
-    s.b_scans = 96;
-    s.volumes = 4;
-    s.spacing_a_um = s.spacing_b_um = 5;
-    s.line_rate_hz = 14'000;
     return s;
 }
 

@@ -23,12 +23,7 @@ using SeenAt = std::array<double, 3>;  // z, x, y
 using Motion = std::function<SeenAt(double)>;
 
 inline VolumeGrid grid_of(std::int64_t rows, std::int64_t lines, std::int64_t slices) {
-    VolumeGrid grid;
-    grid.depth = rows;
-    grid.a_scans = lines;
-    grid.b_scans = slices;
-    grid.quantity = "intensity";
-    return grid;
+    return VolumeGrid{.depth = rows, .a_scans = lines, .b_scans = slices, .quantity = "intensity"};
 }
 
 // Fully developed, well-sampled speckle of layered brightness, interpolated cubically at any position.

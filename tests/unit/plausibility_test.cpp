@@ -11,6 +11,7 @@
 #include "engine/scan/scan.h"
 #include "engine/simulate/simulator.h"
 #include "temporary_folder.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux {
 namespace {
@@ -20,14 +21,9 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 Scan usual_scan() {
-    Scan scan;
-    scan.geometry.samples = 256;
-    scan.geometry.a_scans = 32;
-    scan.geometry.b_scans = 2;
-    scan.geometry.spacing_a_um = scan.geometry.spacing_b_um = 12;
-    scan.geometry.line_rate_hz = 76'000;
-    scan.calibration.depth_pitch_um = 3.5;
-    scan.calibration.centre_wavelength_nm = 1310;
+    Scan scan = with(Scan{},
+                     "samples=256 a_scans=32 b_scans=2 spacing_a_um=12 spacing_b_um=12 line_rate_hz=76000 "
+                     "depth_pitch_um=3.5 centre_wavelength_nm=1310");
     for (int i = 0; i < 256; ++i) {
         scan.calibration.k_positions.push_back(i + 4 * std::sin(i * 3.14159 / 255));
         scan.calibration.background.push_back(9000);

@@ -1,4 +1,4 @@
-"""Reads the volumes of volume_readback_test.cpp with nibabel, tifffile and a few lines of NumPy. Columns must be
+"""Reads the volumes of volume_file_test.cpp with nibabel, tifffile and a few lines of NumPy. Columns must be
 A-scans, rows must be depth downwards, and slices must be B-scans; the letter F reveals any mirroring or rotation.
 
 Exit status 0: all correct, 77: nibabel or tifffile is missing.

@@ -17,6 +17,7 @@
 #include "engine/layers/catheter_frame.h"
 #include "engine/layers/find_surfaces.h"
 #include "engine/layers/retina_search.h"
+#include "tests/support/volumes.h"
 
 namespace echolux {
 namespace {
@@ -36,13 +37,8 @@ struct Painted {
     }
 
     Volume volume(const char* quantity = "intensity") const {
-        Volume made;
-        made.grid.depth = depth;
-        made.grid.a_scans = a_scans;
-        made.grid.b_scans = 1;
-        made.grid.spacing_um = {4, 11, 0};
-        made.grid.quantity = quantity;
-        made.voxels.resize(index(made.grid.bytes()));
+        Volume made = make_volume(
+            {.depth = depth, .a_scans = a_scans, .b_scans = 1, .spacing_um = {4, 11, 0}, .quantity = quantity});
         std::memcpy(made.voxels.data(), values.data(), 4 * values.size());
         return made;
     }
@@ -77,9 +73,9 @@ Painted painted_eye(std::int64_t a_scans, const Rpe& rpe) {
 }
 
 LayerRecipe recipe_of(const char* preset) {
-    LayerRecipe recipe;
-    recipe.names = std::string(preset) == "retina" ? "ILM NFL IPL INL OPL ISOS OS RPE-top RPE-bottom" : "surface";
-    recipe.polarity = {1};
+    LayerRecipe recipe{
+        .names = std::string(preset) == "retina" ? "ILM NFL IPL INL OPL ISOS OS RPE-top RPE-bottom" : "surface",
+        .polarity = {1}};
     recipe.method = std::string(preset) == "retina"  ? SearchMethod::retina
                     : std::string(preset) == "lumen" ? SearchMethod::lumen
                                                      : SearchMethod::surface;

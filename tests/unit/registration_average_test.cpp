@@ -15,6 +15,7 @@
 #include "engine/simulate/truth.h"
 #include "moving_eyes.h"
 #include "temporary_folder.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux {
 namespace {
@@ -25,15 +26,12 @@ constexpr std::int64_t upper_of_layer = 4, lower_of_layer = 5;  // the thick dar
 constexpr std::int64_t field_margin = 12;                       // lines at the sides that some volumes do not cover
 
 Simulation renewing_eye(std::int64_t seed, bool moves) {
-    Simulation s = eye("retina");
-    s.a_scans = 96;
-    s.b_scans = 72;
+    Simulation s = with(eye("retina"), "a_scans=96 b_scans=72");
     s.volumes = volumes_averaged;
     s.renewal_s = 0.2;  // a volume takes 0.49 s
     s.seed = s.motion_seed = seed;
     if (moves) {
-        s.motion_axial_um = 30;
-        s.motion_lateral_um = 15;
+        set(s, "motion_axial_um=30 motion_lateral_um=15");
     }
     return s;
 }

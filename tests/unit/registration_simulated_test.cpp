@@ -13,6 +13,7 @@
 #include "engine/registration/registration.h"
 #include "moving_eyes.h"
 #include "temporary_folder.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux {
 namespace {
@@ -79,9 +80,7 @@ Errors errors_of(const std::string& scene, std::int64_t seeds) {
     double volumes = 0, seconds = 0;
     for (std::int64_t seed = 1; seed <= seeds; ++seed) {
         const TemporaryFolder folder;
-        Simulation s = eye(scene);
-        s.motion_axial_um = 30;
-        s.motion_lateral_um = 15;
+        Simulation s = with(eye(scene), "motion_axial_um=30 motion_lateral_um=15");
         s.motion_seed = s.seed = seed;
         const Motion motion(s, duration_s(s));
         std::vector<RowTruth> truth;
@@ -160,10 +159,8 @@ void align_one(const std::string& scene, std::int64_t seed, bool bidirectional) 
     Simulation s = eye(scene);
     s.protocol = Protocol::raster_cross;
     s.b_scans += s.crosses;
-    s.volumes = 1;
+    set(s, "volumes=1 motion_axial_um=30 motion_lateral_um=15");
     s.bidirectional = bidirectional;
-    s.motion_axial_um = 30;
-    s.motion_lateral_um = 15;
     s.motion_seed = s.seed = seed;
     const Motion motion(s, duration_s(s));
     each_volume(s, folder.path(), [&](std::int64_t, const PowerVolume& volume) {

@@ -15,6 +15,7 @@
 #include "engine/analysis/intensity.h"
 #include "engine/registration/registration.h"
 #include "engine/registration/strips.h"
+#include "tests/support/error_of.h"
 #include "tests/unit/moving_speckle.h"
 
 namespace echolux {
@@ -108,13 +109,9 @@ TEST(Registration, DarkRowsHaveNoSignal) {
 }
 
 void expect_refused(const std::function<void()>& call, const std::string& problem) {
-    try {
-        call();
-        FAIL() << "accepted; expected: " << problem;
-    } catch (const Error& error) {
-        EXPECT_EQ(error.code(), ErrorCode::bad_setting);
-        EXPECT_NE(error.problem().find(problem), std::string::npos) << error.line();
-    }
+    const Caught caught = error_of(call);
+    EXPECT_EQ(caught.code, ErrorCode::bad_setting) << problem;
+    EXPECT_NE(caught.line.find(problem), std::string::npos) << caught.line;
 }
 
 TEST(Registration, RejectsUnsuitableVolumes) {

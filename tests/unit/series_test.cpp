@@ -13,6 +13,7 @@
 #include "await.h"
 #include "engine/scan/time_points.h"
 #include "temporary_folder.h"
+#include "tests/support/volumes.h"
 
 namespace echolux {
 namespace {
@@ -22,11 +23,7 @@ using ::testing::HasSubstr;
 
 // u8, 2 x 3 x 4 voxels of the same `value`.
 Volume constant(int value) {
-    Volume volume;
-    volume.grid.depth = 2;
-    volume.grid.a_scans = 3;
-    volume.grid.b_scans = 4;
-    volume.grid.type = VoxelType::u8;
+    Volume volume = make_volume({.depth = 2, .a_scans = 3, .b_scans = 4, .type = VoxelType::u8});
     volume.voxels.assign(24, static_cast<std::byte>(value));
     return volume;
 }

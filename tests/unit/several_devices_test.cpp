@@ -89,12 +89,7 @@ class SeveralDevicesTest : public testing::Test {
         return SeveralDevices(spec, std::move(devices));
     }
 
-    static Block block(std::uint64_t sequence) {
-        Block one;
-        one.sequence = sequence;
-        one.b_scans = 1;
-        return one;
-    }
+    static Block block(std::uint64_t sequence) { return Block{.b_scans = 1, .sequence = sequence}; }
 };
 
 TEST_F(SeveralDevicesTest, AlternatesDevicesWithIncreasingValues) {

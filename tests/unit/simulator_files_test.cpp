@@ -10,6 +10,8 @@
 #include "engine/scan/settings.h"
 #include "engine/simulate/truth.h"
 #include "simulator_recording.h"
+#include "tests/support/error_of.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux {
 namespace {
@@ -17,12 +19,8 @@ namespace {
 using test::file_bytes;
 
 Simulation small(const std::string& scene = "vessel") {
-    Simulation s;
+    Simulation s = with(Simulation{}, "samples=256 a_scans=24 b_scans=6 volumes=2");
     s.scene = scene;
-    s.samples = 256;
-    s.a_scans = 24;
-    s.b_scans = 6;
-    s.volumes = 2;
     return s;
 }
 
@@ -83,10 +81,7 @@ TEST(SimulatorFiles, FramesCarrySequenceTimeAndChecksum) {
 TEST(SimulatorFiles, CreateUsualScan) {
     const TemporaryFolder folder;
     SilentProgress silent;
-    Simulation s = small("retina");
-    s.a2_rad = 12;
-    s.a_repeats = 2;
-    s.b_repeats = 3;
+    Simulation s = with(small("retina"), "a2_rad=12 a_repeats=2 b_repeats=3");
     simulate(s, folder / "eye.toml", silent);
     const Scan scan = open_scan(folder / "eye.toml");
     EXPECT_EQ(scan.geometry.samples, 256);
@@ -141,47 +136,24 @@ TEST(SimulatorFiles, ProgressCountsEveryLine) {
 void expect_refused(const Simulation& simulation, const std::string& key) {
     const TemporaryFolder folder;
     SilentProgress silent;
-    try {
-        simulate(simulation, folder / "scan.toml", silent);
-        FAIL() << key << " was accepted";
-    } catch (const Error& error) {
-        EXPECT_EQ(error.code(), ErrorCode::bad_setting);
-        EXPECT_EQ(error.where(), "simulation." + key) << error.line();
-    }
+    const Caught caught = error_of([&] { simulate(simulation, folder / "scan.toml", silent); });
+    EXPECT_EQ(caught.code, ErrorCode::bad_setting) << key;
+    EXPECT_EQ(caught.where, "simulation." + key) << caught.line;
     EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
 TEST(SimulatorFiles, BadSettingsAreRefused) {
-    Simulation s = small();
-    s.samples = 0;
-    expect_refused(s, "samples");
-    s = small();
-    s.beam_radius_um = std::nan("");
-    expect_refused(s, "beam_radius_um");
-    s = small();
-    s.b_scans = s.volumes = s.b_repeats = 4096;
-    s.volumes = std::int64_t{1} << 20;
-    expect_refused(s, "volumes");
-    s = small();
-    s.a_scans = 1 << 20;
-    s.samples = 1 << 14;
-    expect_refused(s, "a_scans");
-    s = small();
-    s.beam_radius_um = 0.5;
-    s.scatterers_per_cell = 1000;
-    s.a_scans = 10'000;
-    expect_refused(s, "scatterers_per_cell");
-    s = small();
-    s.curve2_nm = 90;
-    expect_refused(s, "span_nm");
-    s = small("mirror");
-    s.mirror_um = {50, 400};
-    expect_refused(s, "mirror_um");
-    s = small("mirror");
-    s.mirror_amplitude = {0.1};
-    expect_refused(s, "mirror_amplitude");
-    s = small("capillary");
-    expect_refused(s, "tilt_deg");
+    for (const auto& [assignments, key] :
+         {std::pair{"samples=0", "samples"},
+          {"beam_radius_um=nan", "beam_radius_um"},
+          {"b_scans=4096 volumes=1048576 b_repeats=4096", "volumes"},
+          {"a_scans=1048576 samples=16384", "a_scans"},
+          {"beam_radius_um=0.5 scatterers_per_cell=1000 a_scans=10000", "scatterers_per_cell"},
+          {"curve2_nm=90", "span_nm"},
+          {"scene=mirror mirror_um=50,400", "mirror_um"},
+          {"scene=mirror mirror_amplitude=0.1", "mirror_amplitude"},
+          {"scene=capillary", "tilt_deg"}})
+        expect_refused(with(small(), assignments), key);
 }
 
 TEST(SimulatorFiles, LimitsFieldsOfScanToThoseThatCanBeSimulated) {
@@ -203,12 +175,7 @@ TEST(SimulatorFiles, UnwritableFolderIsOutputError) {
     const TemporaryFolder folder;
     std::ofstream(folder / "file") << "not a folder";
     SilentProgress silent;
-    try {
-        simulate(small(), folder / "file/scan.toml", silent);
-        FAIL();
-    } catch (const Error& error) {
-        EXPECT_EQ(error.code(), ErrorCode::output);
-    }
+    EXPECT_EQ(error_of([&] { simulate(small(), folder / "file/scan.toml", silent); }).code, ErrorCode::output);
 }
 
 TEST(SimulatorFiles, TruthOfWrongSizeIsRefused) {

@@ -8,6 +8,7 @@
 #include <functional>
 #include <numbers>
 #include <sstream>
+#include <tuple>
 
 #include "compute/error.h"
 #include "compute/indexing.h"
@@ -15,10 +16,13 @@
 #include "engine/simulate/instrument.h"
 #include "engine/simulate/motion.h"
 #include "simulator_recording.h"
+#include "tests/support/error_of.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux {
 namespace {
 
+using std::numbers::pi;
 using test::SimulatedRecording;
 
 // ---- truth files ----------------------------------------------------------------------------------------------------
@@ -37,24 +41,15 @@ std::vector<std::vector<double>> rows_of(const std::filesystem::path& path) {
 
 Simulation noiseless(const std::string& scene) {
     Simulation s;
+    set(s, "samples=512 a_scans=20 b_scans=20 adc_bits=16 full_well_electrons=0 read_noise_electrons=0 relief=flat");
     s.scene = scene;
-    s.samples = 512;
-    s.a_scans = 20;
-    s.b_scans = 20;
-    s.adc_bits = 16;
-    s.full_well_electrons = 0;
-    s.read_noise_electrons = 0;
-    s.relief = Relief::flat;
     return s;
 }
 
 // The phase of the mirror's fringes is 2 k n m_z at all samples, so they are in phase at the mirror's current depth.
 TEST(SimulatorMotion, ShiftsPhaseOfMirror) {
     Simulation s = noiseless("mirror");
-    s.mirror_um = {200};
-    s.mirror_amplitude = {0.3};
-    s.motion_axial_um = 30;
-    s.motion_lateral_um = 15;
+    set(s, "mirror_um=200 mirror_amplitude=0.3 motion_axial_um=30 motion_lateral_um=15");
     s.line_rate_hz = 10'000;  // at a lower rate, the mean of the tremor over an exposure differs from its midpoint
     const SimulatedRecording recording(s);
     const auto rows = rows_of(recording.folder() / "truth/motion.csv");
@@ -77,11 +72,7 @@ void write_file(const std::filesystem::path& path, const std::string& text) {
 
 TEST(SimulatorMotion, MotionDuringExposureReducesFringes) {
     const TemporaryFolder folder;
-    Simulation s = noiseless("mirror");
-    s.b_scans = 1;
-    s.mirror_um = {200};
-    s.mirror_amplitude = {0.3};
-    s.line_rate_hz = 1000;
+    Simulation s = with(noiseless("mirror"), "b_scans=1 mirror_um=200 mirror_amplitude=0.3 line_rate_hz=1000");
     const double still = std::abs(SimulatedRecording(s).amplitude(3, 200));
     write_file(folder / "m.csv", "t_s,x_um,y_um,z_um\n0,0,0,0\n1,0,0,100\n");  // 0.1 um per line
     s.motion_file = (folder / "m.csv").string();
@@ -92,15 +83,9 @@ TEST(SimulatorMotion, MotionDuringExposureReducesFringes) {
 
 TEST(SimulatorMotion, RowsAreMeansAndSaccadesAreFast) {
     Simulation s = noiseless("mirror");
-    s.mirror_um = {200};
-    s.mirror_amplitude = {0.3};
-    s.motion_axial_um = 30;
-    s.motion_lateral_um = 15;
-    s.motion_saccade_rate_hz = 10;
-    s.line_rate_hz = 4000;
-    s.b_repeats = 2;
-    s.flyback_lines = 3;
-    s.volumes = 4;
+    set(s,
+        "mirror_um=200 mirror_amplitude=0.3 motion_axial_um=30 motion_lateral_um=15 motion_saccade_rate_hz=10 "
+        "line_rate_hz=4000 b_repeats=2 flyback_lines=3 volumes=4");
     const SimulatedRecording recording(s);
     const auto lines = rows_of(recording.folder() / "truth/motion.csv");
     const auto rows = rows_of(recording.folder() / "truth/motion_rows.csv");
@@ -179,13 +164,7 @@ class Held {
 };
 
 Simulation flat_tissue() {
-    Simulation s = noiseless("layers");
-    s.samples = 256;
-    s.a_scans = 30;
-    s.b_scans = 30;
-    s.spacing_a_um = 25;
-    s.spacing_b_um = 25;
-    return s;
+    return with(noiseless("layers"), "samples=256 a_scans=30 b_scans=30 spacing_a_um=25 spacing_b_um=25");
 }
 
 TEST(SimulatorMotion, FieldCorrelatesByBeamProfile) {
@@ -262,16 +241,9 @@ std::vector<std::uint16_t> recorded(const Simulation& s, std::int64_t pieces) {
 
 Simulation lively() {
     Simulation s;
-    s.scene = "vessel";
-    s.samples = 512;
-    s.a_scans = 24;
-    s.b_scans = 12;
-    s.b_repeats = 2;
-    s.motion_axial_um = 10;
-    s.motion_lateral_um = 15;
-    s.motion_saccade_rate_hz = 40;
-    s.renewal_s = 0.2;
-    s.line_rate_hz = 4000;
+    set(s,
+        "scene=vessel samples=512 a_scans=24 b_scans=12 b_repeats=2 motion_axial_um=10 motion_lateral_um=15 "
+        "motion_saccade_rate_hz=40 renewal_s=0.2 line_rate_hz=4000");
     return s;
 }
 
@@ -289,12 +261,7 @@ TEST(SimulatorMotion, HasSameBitsForAnyPiecesAndThreads) {
 TEST(SimulatorMotion, WithoutMotionEqualsStillScene) {
     Simulation still = lively();
     still.motion_axial_um = still.motion_lateral_um = still.renewal_s = 0;
-    Simulation plain;
-    plain.scene = "vessel";
-    plain.samples = 512;
-    plain.a_scans = 24;
-    plain.b_scans = 12;
-    plain.b_repeats = 2;
+    Simulation plain = with(Simulation{}, "scene=vessel samples=512 a_scans=24 b_scans=12 b_repeats=2");
     plain.line_rate_hz = still.line_rate_hz;
     EXPECT_EQ(recorded(still, 24), recorded(plain, 24));
     EXPECT_NE(recorded(still, 24), recorded(lively(), 24));
@@ -312,24 +279,15 @@ TEST(SimulatorMotion, WithoutMotionEqualsStillScene) {
 void expect_refused(const Simulation& s, ErrorCode code, const std::string& where, const std::string& problem) {
     const TemporaryFolder folder;
     SilentProgress silent;
-    try {
-        simulate(s, folder / "scan.toml", silent);
-        FAIL() << where << " was accepted";
-    } catch (const Error& error) {
-        EXPECT_EQ(error.code(), code);
-        EXPECT_NE(error.where().find(where), std::string::npos) << error.line();
-        EXPECT_NE(error.problem().find(problem), std::string::npos) << error.line();
-    }
+    const Caught caught = error_of([&] { simulate(s, folder / "scan.toml", silent); });
+    EXPECT_EQ(caught.code, code) << where;
+    EXPECT_NE(caught.where.find(where), std::string::npos) << caught.line;
+    EXPECT_NE(caught.line.find(problem), std::string::npos) << caught.line;
     EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
 TEST(SimulatorMotion, RejectsMotionBeyondDepthRange) {
-    Simulation s;
-    s.scene = "layers";
-    s.a_scans = 4;
-    s.b_scans = 2000;
-    s.line_rate_hz = 1000;
-    s.motion_axial_um = 600;
+    Simulation s = with(Simulation{}, "scene=layers a_scans=4 b_scans=2000 line_rate_hz=1000 motion_axial_um=600");
     expect_refused(s, ErrorCode::bad_setting, "simulation.motion_axial_um", "zero delay");
     const TemporaryFolder folder;
     write_file(folder / "down.csv", "0,0,0,0\n1,0,0,400\n");
@@ -344,6 +302,100 @@ TEST(SimulatorMotion, RejectsMotionBeyondDepthRange) {
     expect_refused(s, ErrorCode::bad_file, "word.csv", "");
     s.motion_file = (folder / "none.csv").string();
     expect_refused(s, ErrorCode::bad_file, "none.csv", "");
+}
+
+// ---- size, spectrum and statistics of each part ---------------------------------------------------------------------
+
+Simulation moving() {
+    Simulation s;
+    set(s, "scene=mirror samples=256 a_scans=1 b_scans=1 motion_axial_um=30 motion_lateral_um=15");
+    return s;
+}
+
+double rms(const std::function<double(double)>& of, double seconds, double step_s) {
+    double sum = 0, square = 0, count = 0;
+    for (double t = 0; t < seconds; t += step_s, ++count) {
+        const double value = of(t);
+        sum += value;
+        square += value * value;
+    }
+    return std::sqrt(square / count - sum / count * (sum / count));
+}
+
+TEST(SimulatorMotion, EachPartHasRequestedSize) {
+    for (const std::int64_t seed : {1, 2, 3}) {
+        Simulation s = moving();
+        s.motion_seed = seed;
+        const Motion m(s, 100);
+        EXPECT_NEAR(rms([&](double t) { return m.drift(t).z_um; }, 100, 0.01), 12, 0.05 * 12);
+        EXPECT_NEAR(rms([&](double t) { return m.drift(t).x_um; }, 100, 0.01), 6, 0.05 * 6);
+        EXPECT_NEAR(rms([&](double t) { return m.drift(t).y_um; }, 100, 0.01), 6, 0.05 * 6);
+        EXPECT_NEAR(rms([&](double t) { return m.tremor(t).z_um; }, 100, 0.0037), 0.2, 0.05 * 0.2);
+        EXPECT_NEAR(rms([&](double t) { return m.tremor(t).y_um; }, 100, 0.0037), 0.3, 0.05 * 0.3);
+        const double of_heart = std::sqrt((1 + 0.4 * 0.4) / 2);  // two sines
+        EXPECT_NEAR(rms([&](double t) { return m.heart(t).z_um; }, 100, 0.01), 9 * of_heart, 0.05 * 9 * of_heart);
+        EXPECT_NEAR(rms([&](double t) { return m.heart(t).x_um; }, 100, 0.01), 1.5 * of_heart, 0.1 * of_heart);
+    }
+    const Motion m(moving(), 10);
+    EXPECT_NEAR(m.heart(0.3).z_um, 9 * (std::sin(2 * pi * 1.2 * 0.3) + 0.4 * std::sin(4 * pi * 1.2 * 0.3 + 1)), 1e-12);
+}
+
+// Compares the temporal correlation with the integral over the spectrum of a filtered Ornstein-Uhlenbeck process.
+TEST(SimulatorMotion, DriftIsLowPassedOrnsteinUhlenbeck) {
+    const Motion m(moving(), 400);
+    for (const double lag_s : {0.1, 0.25, 0.5, 1.0}) {
+        double expected = 0, power = 0;
+        for (double f = 0.0005; f < 40; f += 0.001) {
+            const double density = 1 / (1 + std::pow(pi * f, 2)) / (1 + std::pow(f / 5, 4));  // tau = 0.5 s
+            expected += density * std::cos(2 * pi * f * lag_s);
+            power += density;
+        }
+        double product = 0, square = 0;
+        for (double t = 0; t < 400; t += 0.02) {
+            product += m.drift(t).z_um * m.drift(t + lag_s).z_um;
+            square += m.drift(t).z_um * m.drift(t).z_um;
+        }
+        EXPECT_NEAR(product / square, expected / power, 0.04) << lag_s;
+    }
+}
+
+TEST(SimulatorMotion, SaccadesArePoissonProcessOfLogisticSteps) {
+    Simulation s = moving();
+    s.motion_saccade_rate_hz = 0.5;
+    const double seconds = 4000;
+    const Motion m(s, seconds);
+    double count = 0, lengths = 0, last_length = 0;
+    bool rests = true;
+    double left_x = 0, left_y = 0;
+    const double step_s = 0.02;
+    for (double t = 0; t < seconds; t += step_s) {  // a movement between two rests is one saccade, sometimes two
+        const Displacement now = m.saccades(t), next = m.saccades(t + step_s);
+        const bool still = std::hypot(next.x_um - now.x_um, next.y_um - now.y_um) < 1e-3;
+        if (!still && rests) std::tie(left_x, left_y) = std::tuple(now.x_um, now.y_um);
+        if (still && !rests) {
+            ++count;
+            last_length = std::hypot(now.x_um - left_x, now.y_um - left_y);
+            lengths += last_length;
+        }
+        rests = still;
+    }
+    EXPECT_NEAR(count / seconds, 0.5, 0.05);  // some overlap others, some are too small to be seen
+    EXPECT_NEAR(lengths / count, 30, 2);
+
+    Simulation one = moving();
+    one.motion_saccade_rate_hz = 0.01;
+    const Motion rare(one, 200);
+    const auto length = [&rare](double t) { return std::hypot(rare.saccades(t).x_um, rare.saccades(t).y_um); };
+    double found = 0;
+    while (found < 200 && length(found) < 5) found += 0.05;
+    ASSERT_LT(found, 200) << "another seed has a saccade to look at";
+    const double whole = length(found + 0.2);
+    double begin = 0, end = 0;
+    for (double t = found - 0.2; t < found + 0.2; t += 1e-4) {
+        if (length(t) < 0.1 * whole) begin = t;
+        if (length(t) < 0.9 * whole) end = t;
+    }
+    EXPECT_NEAR(end - begin, 0.022, 3e-4);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "compute/indexing.h"
 #include "engine/simulate/truth.h"
 #include "simulator_recording.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux {
 namespace {
@@ -18,13 +19,8 @@ using test::SimulatedRecording;
 using Line = std::vector<std::uint16_t>;
 
 Simulation still(const std::string& scene = "layers") {
-    Simulation s;
+    Simulation s = with(Simulation{}, "samples=256 a_scans=9 b_scans=5 full_well_electrons=0 read_noise_electrons=0");
     s.scene = scene;
-    s.samples = 256;
-    s.a_scans = 9;
-    s.b_scans = 5;
-    s.full_well_electrons = 0;
-    s.read_noise_electrons = 0;
     s.relief = Relief::flat;  // independent of the field
     return s;
 }
@@ -62,10 +58,7 @@ TEST(SimulatorPattern, ScansEverySecondBScanBackwards) {
 
 TEST(SimulatorPattern, AddsFlybackBetweenLines) {
     const auto plain = frames_of(still());
-    Simulation s = still();
-    s.flyback_lines = 4;
-    s.flyback_frames = 2;
-    s.volumes = 2;
+    Simulation s = with(still(), "flyback_lines=4 flyback_frames=2 volumes=2");
     const auto frames = frames_of(s);
     ASSERT_EQ(frames.size(), 14U);
     for (std::size_t frame = 0; frame < 14; ++frame) {
@@ -97,9 +90,7 @@ TEST(SimulatorPattern, SineMeetsRasterAtCentreAndEnds) {
 
 // Both slices of a cross see the same tissue at their intersection.
 TEST(SimulatorPattern, CrossSlicesAgreeAtIntersection) {
-    Simulation s = still();
-    s.protocol = Protocol::cross;
-    s.a_scans = 31;
+    Simulation s = with(still(), "protocol=cross a_scans=31");
     s.b_scans = 100;  // overridden by the protocol
     const auto cross = frames_of(s);
     ASSERT_EQ(cross.size(), 2U);
@@ -117,10 +108,7 @@ TEST(SimulatorPattern, CrossSlicesAgreeAtIntersection) {
 // its streamlines.
 TEST(SimulatorPattern, CrossSliceEqualsColumnOfRaster) {
     Simulation s = still("capillary");
-    s.samples = 1024;
-    s.a_scans = s.b_scans = 11;
-    s.spacing_a_um = s.spacing_b_um = 4;
-    s.flow_ul_s = 0;
+    set(s, "samples=1024 a_scans=11 b_scans=11 spacing_a_um=4 spacing_b_um=4 flow_ul_s=0");
     const auto raster = frames_of(s);
     s.protocol = Protocol::cross;
     const auto cross = frames_of(s);
@@ -130,12 +118,7 @@ TEST(SimulatorPattern, CrossSliceEqualsColumnOfRaster) {
 
 // The surface is where the truth says, also in the slice along y.
 TEST(SimulatorPattern, StoresTruthOfSlices) {
-    Simulation s;
-    s.scene = "vessel";
-    s.samples = 512;
-    s.a_scans = 64;
-    s.spacing_a_um = 12;
-    s.protocol = Protocol::cross;
+    Simulation s = with(Simulation{}, "scene=vessel samples=512 a_scans=64 spacing_a_um=12 protocol=cross");
     const SimulatedRecording recording(s);
     const Truth truth = read_truth(recording.folder() / "truth");
     ASSERT_EQ(truth.facts.b_scans, 2);
@@ -159,11 +142,7 @@ TEST(SimulatorPattern, StoresTruthOfSlices) {
 
 // A vessel cut lengthwise: the axis of the lumen leaves and enters the slice, and the labels agree with it.
 TEST(SimulatorPattern, TruthIncludesVesselsOfEverySlice) {
-    Simulation s;
-    s.scene = "retina";
-    s.samples = 512;
-    s.a_scans = 48;
-    s.protocol = Protocol::four_slices;
+    Simulation s = with(Simulation{}, "scene=retina samples=512 a_scans=48 protocol=four_slices");
     const SimulatedRecording recording(s);
     const Truth truth = read_truth(recording.folder() / "truth");
     std::int64_t inside = 0;

@@ -13,6 +13,8 @@
 #include "compute/steps/speckle.h"
 #include "engine/speckle/speckle_filter.h"
 #include "engine/validation/scenes.h"
+#include "tests/support/set_fields.h"
+#include "tests/support/volumes.h"
 
 namespace echolux {
 namespace {
@@ -129,9 +131,7 @@ TEST(SpeckleFilters, MedianMatchesMedianOfCube) {
     const std::vector<float> power = exponentials(size, 3);
     const Box box{power, size};
     for (const std::int64_t edge : {3, 5}) {
-        SpeckleFilter filter;
-        filter.method = FilterMethod::median;
-        filter.median_size = edge;
+        SpeckleFilter filter{.method = FilterMethod::median, .median_size = edge};
         const std::vector<float> out = filtered_by(power, size, filter);
         std::size_t i = 0;
         for (std::int64_t b = 0; b < size[2]; ++b) {
@@ -154,11 +154,7 @@ TEST(SpeckleFilters, NonLocalMeansMatchFormula) {
     const std::vector<float> power = exponentials(size, 4);
     const Box box{power, size};
     SpeckleFilter filter;
-    filter.search_depth = 5;
-    filter.search_a_scans = 3;
-    filter.search_b_scans = 3;
-    filter.patch = 3;
-    filter.strength = 0.2;
+    set(filter, "search_depth=5 search_a_scans=3 search_b_scans=3 patch=3 strength=0.2");
     const std::vector<float> out = filtered_by(power, size, filter);
     constexpr double expected = 0.6137056388801094;  // 2 psi(2) - 2 psi(1) - ln 4 = 2 - ln 4
     const auto margin = static_cast<double>(log_margin(power));
@@ -236,9 +232,7 @@ TEST(SpeckleFilters, BilateralMatchesFormula) {
     for (const float value : power) guide.push_back(10 * std::log10(value + log_margin(power)));
     smooth(guide, size, {1, 1, 1});
     const Box box{power, size}, db_of{guide, size};
-    SpeckleFilter filter;
-    filter.method = FilterMethod::bilateral;
-    filter.sigma = 1;
+    SpeckleFilter filter = with(SpeckleFilter{}, "method=bilateral sigma=1");
     const std::vector<float> out = filtered_by(power, size, filter);
     std::size_t i = 0;
     for (std::int64_t b = 0; b < size[2]; ++b) {
@@ -264,9 +258,7 @@ TEST(SpeckleFilters, KeepMeanOfSpeckle) {
     const Size3 size{48, 40, 12};
     const std::vector<float> power = exponentials(size, 6);
     EXPECT_NEAR(looks_of(power), 1, 0.05);
-    SpeckleFilter filter;
-    filter.search_depth = filter.search_a_scans = 7;
-    filter.search_b_scans = 3;
+    SpeckleFilter filter = with(SpeckleFilter{}, "search_depth=7 search_a_scans=7 search_b_scans=3");
     for (const auto& [method, least] : {std::pair{FilterMethod::nlm, 20.0}, std::pair{FilterMethod::median, 40.0},
                                         std::pair{FilterMethod::bilateral, 15.0}}) {
         filter.method = method;
@@ -280,10 +272,8 @@ TEST(SpeckleFilters, HaveSameBitsForAnyNumberOfThreads) {
     const Size3 size{30, 70, 18};
     const std::vector<float> power = exponentials(size, 7);
     for (const FilterMethod method : {FilterMethod::nlm, FilterMethod::median, FilterMethod::bilateral}) {
-        SpeckleFilter filter;
+        SpeckleFilter filter = with(SpeckleFilter{}, "search_depth=3 search_a_scans=3 search_b_scans=3 median_size=3");
         filter.method = method;
-        filter.search_depth = filter.search_a_scans = filter.search_b_scans = 3;
-        filter.median_size = 3;
         set_thread_count(1);
         const std::vector<float> one = filtered_by(power, size, filter);
         set_thread_count(3);
@@ -332,18 +322,12 @@ TEST(FilteredVolumes, RejectUnknownQuantities) {
         EXPECT_THROW(filter_volume(volume, {}, silent), Error) << quantity;
     }
     Volume volume = volume_of_codes("");
-    SpeckleFilter filter;
-    filter.stored_as = StoredAs::db;
-    filter.search_depth = filter.search_a_scans = filter.search_b_scans = 3;
+    SpeckleFilter filter = with(SpeckleFilter{}, "stored_as=db search_depth=3 search_a_scans=3 search_b_scans=3");
     EXPECT_NO_THROW(filter_volume(volume, filter, silent));
 }
 
 Volume volume_of_power(const Size3& size, const std::vector<float>& power) {
-    Volume volume;
-    volume.grid.depth = size[0];
-    volume.grid.a_scans = size[1];
-    volume.grid.b_scans = size[2];
-    volume.grid.quantity = "intensity";
+    Volume volume = make_volume({.depth = size[0], .a_scans = size[1], .b_scans = size[2], .quantity = "intensity"});
     const auto* bytes = reinterpret_cast<const std::byte*>(power.data());
     volume.voxels.assign(bytes, bytes + 4 * power.size());
     return volume;

@@ -4,6 +4,7 @@
 #include "compute/indexing.h"
 #include "engine/scan/scan.h"
 #include "temporary_folder.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux {
 namespace {
@@ -13,14 +14,9 @@ using testing::HasSubstr;
 class SpectraReaderTest : public testing::Test {
   protected:
     SpectraReaderTest() {
+        set(scan_, "sample_format=u8 samples=4 a_scans=3 b_scans=2 b_repeats=2 volumes=2");
         scan_.path = folder_ / "scan.toml";
         scan_.spectra = folder_ / "s.raw";
-        scan_.format.sample_format = SampleFormat::u8;
-        scan_.geometry.samples = 4;
-        scan_.geometry.a_scans = 3;
-        scan_.geometry.b_scans = 2;
-        scan_.geometry.b_repeats = 2;
-        scan_.geometry.volumes = 2;
     }
 
     // Writes bytes 0, 1, 2 ... of the described size.
@@ -70,8 +66,7 @@ TEST_F(SpectraReaderTest, HeadersAreSkippedAndLineGapsKept) {
 }
 
 TEST_F(SpectraReaderTest, FlybackIsSkipped) {
-    scan_.geometry.flyback_lines = 2;
-    scan_.geometry.flyback_frames = 1;
+    set(scan_, "flyback_lines=2 flyback_frames=1");
     write_counting_bytes();
     std::vector<int> expected;  // frames of 20 bytes, 5 per volume: the last two of volume 1 that are not flyback
     for (const int frame : {7, 8}) {
@@ -116,12 +111,7 @@ TEST_F(SpectraReaderTest, ReportsUnreadableFiles) {
 
 // More than 2^31 samples and 2^32 bytes. The file is sparse, so only its last B-scan takes space and time.
 TEST_F(SpectraReaderTest, OffsetsBeyond32BitsAreExact) {
-    scan_.format.sample_format = SampleFormat::u16;
-    scan_.geometry.samples = 2048;
-    scan_.geometry.a_scans = 1024;
-    scan_.geometry.b_scans = 500;
-    scan_.geometry.b_repeats = 1;
-    scan_.geometry.volumes = 3;
+    set(scan_, "sample_format=u16 samples=2048 a_scans=1024 b_scans=500 b_repeats=1 volumes=3");
     constexpr std::int64_t frame = 2048 * 1024 * 2;
     constexpr std::int64_t last = frame * (3 * 500 - 1);
     static_assert(last / 2 > std::int64_t{1} << 31);

@@ -12,6 +12,7 @@
 
 #include "compute/error.h"
 #include "compute/indexing.h"
+#include "tests/support/volumes.h"
 
 namespace echolux {
 namespace {
@@ -123,11 +124,7 @@ TEST(StoredBrightness, MarksUnrecordedVoxels) {
 }
 
 Volume volume_with(VoxelType type, const std::vector<std::uint8_t>& bytes) {
-    Volume volume;
-    volume.grid.depth = 4;
-    volume.grid.a_scans = volume.grid.b_scans = 1;
-    volume.grid.type = type;
-    volume.voxels.resize(index(volume.grid.bytes()));
+    Volume volume = make_volume({.depth = 4, .a_scans = 1, .b_scans = 1, .type = type});
     std::memcpy(volume.voxels.data(), bytes.data(), bytes.size());
     return volume;
 }

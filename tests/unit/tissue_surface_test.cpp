@@ -15,6 +15,8 @@
 #include "engine/simulate/simulator.h"
 #include "engine/simulate/truth.h"
 #include "temporary_folder.h"
+#include "tests/support/set_fields.h"
+#include "tests/support/volumes.h"
 
 namespace echolux {
 namespace {
@@ -26,10 +28,8 @@ struct Errors {
 
 Errors surface_errors(const std::string& scene) {
     const TemporaryFolder folder;
-    Simulation simulation;
+    Simulation simulation = with(Simulation{}, "a_scans=96 b_scans=24");
     simulation.scene = scene;
-    simulation.a_scans = 96;
-    simulation.b_scans = 24;
     SilentProgress silent;
     simulate(simulation, folder / "scan.toml", silent);
     const Truth truth = read_truth(folder / "truth");
@@ -60,12 +60,7 @@ TEST(TissueSurface, IsFoundInLayersWithinTwoBins) {
 }
 
 Volume painted(std::int64_t depth, std::int64_t a_scans, std::int64_t b_scans) {
-    Volume volume;
-    volume.grid.depth = depth;
-    volume.grid.a_scans = a_scans;
-    volume.grid.b_scans = b_scans;
-    volume.voxels.resize(index(volume.grid.bytes()));
-    return volume;
+    return make_volume({.depth = depth, .a_scans = a_scans, .b_scans = b_scans});
 }
 
 float* values(Volume& volume) {

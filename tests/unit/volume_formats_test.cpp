@@ -22,21 +22,19 @@ constexpr std::pair<const char*, VoxelType> types[] = {{"u8", VoxelType::u8},
                                                        {"complex64", VoxelType::complex64}};
 
 SeriesHeader small_series(VoxelType type) {
-    SeriesHeader header;
-    header.grid.a_scans = 7;
-    header.grid.depth = 11;
-    header.grid.b_scans = 5;
-    header.grid.type = type;
-    header.grid.spacing_um = {3, 12, 25};
-    header.grid.first_depth_um = 120;
-    header.grid.quantity = "db";
-    header.grid.unit = "dB above noise floor";
-    header.grid.scale = 0.25;
-    header.grid.offset = -5;
-    header.time_points = 3;
-    header.step_s = 0.25;
-    header.provenance = {{"recipe", "[recipe]\nwindow = \"hann\" # \\ <&> \\n\n"}, {"version", "0.1.0"}};
-    return header;
+    return SeriesHeader{.grid = {.depth = 11,
+                                 .a_scans = 7,
+                                 .b_scans = 5,
+                                 .type = type,
+                                 .spacing_um = {3, 12, 25},
+                                 .first_depth_um = 120,
+                                 .scale = 0.25,
+                                 .offset = -5,
+                                 .quantity = "db",
+                                 .unit = "dB above noise floor"},
+                        .time_points = 3,
+                        .step_s = 0.25,
+                        .provenance = {{"recipe", "[recipe]\nwindow = \"hann\" # \\ <&> \\n\n"}, {"version", "0.1.0"}}};
 }
 
 template <class Voxel>
@@ -379,6 +377,59 @@ TEST_F(VolumeFormatsTest, ReadsFilesOfOtherPrograms) {
         EXPECT_NEAR(file.step_s(), name == "u16-chunks.hdf5" ? 0 : 0.25, 1e-7);
     }
     EXPECT_GT(files, 30);
+}
+
+// ---- Zarr shards with invalid indexes -------------------------------------------------------------------------------
+
+// Two chunks of one voxel in a shard whose index has no checksum, so that each fault of the index is tested by itself.
+TEST(ZarrShardsTest, RejectsInvalidIndex) {
+    TemporaryFolder folder;
+    const auto written = [&](const std::string& chunk, const std::string& index_codecs, const std::string& file) {
+        std::filesystem::create_directories(folder / "s.zarr/c/0/0");
+        folder.write("s.zarr/zarr.json",
+                     R"({"zarr_format": 3, "node_type": "array", "shape": [1, 1, 2], "data_type": "uint8",
+                          "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [1, 1, 2]}},
+                          "chunk_key_encoding": {"name": "default"}, "fill_value": 9,
+                          "codecs": [{"name": "sharding_indexed", "configuration": {"chunk_shape": )" +
+                         chunk + R"(, "codecs": ["bytes"], "index_codecs": )" + index_codecs + "}}]}");
+        folder.write("s.zarr/c/0/0/0", file);
+    };
+    const auto number = [](std::uint64_t value) {
+        std::string bytes;
+        for (int shift = 0; shift < 64; shift += 8) bytes.push_back(static_cast<char>(value >> shift & 0xff));
+        return bytes;
+    };
+    constexpr std::uint64_t none = ~std::uint64_t{0};
+    const auto with_index = [&](std::uint64_t offset, std::uint64_t length) {
+        written("[1, 1, 1]", R"(["bytes"])", "ab" + number(0) + number(1) + number(offset) + number(length));
+    };
+    const auto reading = [&] { return error_of([&] { SeriesFile(folder / "s.zarr").read(0); }).line; };
+    const auto voxels = [&] { return SeriesFile(folder / "s.zarr").read(0).voxels; };
+    with_index(1, 1);
+    EXPECT_EQ(voxels(), (std::vector<std::byte>{std::byte{'a'}, std::byte{'b'}}));
+    with_index(none, none);
+    EXPECT_EQ(voxels(), (std::vector<std::byte>{std::byte{'a'}, std::byte{9}}));
+    for (const auto& [offset, length] :
+         {std::pair{none, std::uint64_t{1}}, {std::uint64_t{1}, none}, {34, 1}, {2, 33}, {none - 1, 2}}) {
+        SCOPED_TRACE(std::to_string(offset) + " " + std::to_string(length));
+        with_index(offset, length);
+        EXPECT_THAT(reading(), HasSubstr("points outside of its chunks"));
+    }
+    with_index(1, 0);
+    EXPECT_THAT(reading(), HasSubstr("0/0/0: "));
+    with_index(1, 2);
+    EXPECT_THAT(reading(), HasSubstr("0/0/0: is damaged"));
+    written("[1, 1, 1]", R"(["bytes"])", "short");
+    EXPECT_THAT(reading(), HasSubstr("ends too early"));
+    written("[1, 1, 1]", R"(["bytes", "crc32c"])", "ab" + std::string(36, '\0'));
+    EXPECT_THAT(reading(), HasSubstr("is damaged"));
+    for (const char* chunk : {"[1, 1, 0]", "[1, 1, -1]", "[1, 1, 3]", "[1, 1]", "[1, 1, 1e300]", "[1, 1, \"1\"]"}) {
+        SCOPED_TRACE(chunk);
+        written(chunk, R"(["bytes"])", "");
+        EXPECT_THAT(reading(), HasSubstr("do not divide its shards"));
+    }
+    written("[1, 1, 1]", R"(["bytes", "gzip"])", "");
+    EXPECT_THAT(reading(), HasSubstr("with a compressed index"));
 }
 
 }  // namespace

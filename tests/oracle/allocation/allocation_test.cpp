@@ -5,6 +5,7 @@
 #include "compute/parallel_for.h"
 #include "tests/oracle/allocation/counted_new.h"
 #include "tests/oracle/chain.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux {
 namespace {
@@ -38,9 +39,7 @@ class SubmitAllocatesNothing : public testing::TestWithParam<int> {
     void SetUp() override {
         set_thread_count(GetParam());
         parallel_for(0, 2, [](std::int64_t) {});  // the first loop of a process starts its threads
-        spec.geometry.b_scans = 4;
-        spec.recipe.background = Background::frame_mean;
-        spec.recipe.resample = Resample::lagrange3;
+        set(spec, "b_scans=4 background=frame_mean resample=lagrange3");
     }
     void TearDown() override { set_thread_count(0); }
 };
@@ -50,24 +49,17 @@ TEST_P(SubmitAllocatesNothing, WithRealTransform) {
 }
 
 TEST_P(SubmitAllocatesNothing, WithCodedComplexTransform) {
-    spec.recipe.dispersion = true;
-    spec.recipe.a2_rad = 10;
-    spec.recipe.quantity = Quantity::db;
-    spec.recipe.voxel = VoxelType::u8;
-    spec.recipe.levels = Levels::frame;
+    set(spec, "dispersion=true a2_rad=10 quantity=db voxel=u8 levels=frame");
     EXPECT_EQ(allocations_of_submit(spec), 0);
 }
 
 TEST_P(SubmitAllocatesNothing, WithUpsamplingAndSpline) {
-    spec.recipe.upsample = 2;
-    spec.recipe.resample = Resample::spline;
-    spec.recipe.zero_padding = 2;
+    set(spec, "upsample=2 resample=spline zero_padding=2");
     EXPECT_EQ(allocations_of_submit(spec), 0);
 }
 
 TEST_P(SubmitAllocatesNothing, WithExactTransform) {
-    spec.recipe.resample = Resample::nudft;
-    spec.calibration.k_polynomial = {1, 240, 10};
+    set(spec, "resample=nudft k_polynomial=1,240,10");
     EXPECT_EQ(allocations_of_submit(spec), 0);
 }
 
@@ -79,8 +71,7 @@ TEST_P(SubmitAllocatesNothing, WithEveryBackground) {
 }
 
 TEST_P(SubmitAllocatesNothing, WithFixedPatternAndAveraging) {
-    spec.geometry.a_repeats = 2;
-    spec.geometry.b_repeats = 2;
+    set(spec, "a_repeats=2 b_repeats=2");
     for (const FixedPattern mode : {FixedPattern::median, FixedPattern::minimum_variance}) {
         for (const Average average : {Average::none, Average::magnitude, Average::power, Average::complex}) {
             spec.recipe.fixed_pattern = mode;
@@ -93,19 +84,14 @@ TEST_P(SubmitAllocatesNothing, WithFixedPatternAndAveraging) {
 }
 
 TEST_P(SubmitAllocatesNothing, WithFlow) {
-    spec.recipe.quantity = Quantity::intensity;
-    spec.recipe.voxel = VoxelType::f32;
-    spec.geometry.line_rate_hz = 70'000;
-    spec.calibration.centre_wavelength_nm = 840;
-    spec.geometry.bidirectional = true;
-    spec.geometry.fast_axis = FastAxis::sinusoidal;
+    set(spec,
+        "quantity=intensity voxel=f32 line_rate_hz=70000 centre_wavelength_nm=840 bidirectional=true "
+        "fast_axis=sinusoidal");
     spec.flow = {.method = FlowMethod::doppler, .bulk_motion = true};
     EXPECT_EQ(allocations_of_submit(spec), 0);
     spec.flow.unwrap = true;
     EXPECT_EQ(allocations_of_submit(spec), 0);
-    spec.geometry.bidirectional = false;
-    spec.geometry.b_repeats = 3;
-    spec.recipe.average = Average::power;
+    set(spec, "bidirectional=false b_repeats=3 average=power");
     for (const FlowMethod method :
          {FlowMethod::power_doppler, FlowMethod::speckle_variance, FlowMethod::decorrelation, FlowMethod::omag,
           FlowMethod::cdv, FlowMethod::correlation, FlowMethod::phase_variance, FlowMethod::complex_decorrelation}) {
