@@ -10,6 +10,7 @@
 #include "render/vk/queue.h"
 #include "render/vk/read_back.h"
 #include "rendering.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux::test {
 namespace {
@@ -21,12 +22,10 @@ VolumeGrid cube() {
 }
 
 View everything() {
-    View view;
-    view.scale_bar = view.axes = view.colour_bar = view.depth_ruler = view.time_stamp = true;
+    View view = with(View{},
+                     "scale_bar=true axes=true colour_bar=true depth_ruler=true time_stamp=true "
+                     "text_at=0.3,0.7 distances=0,0,0,100,150,200 angles=0,100,0,60,90,100,120,10,300");
     view.text = "µ° ×\nsecond line";
-    view.text_at = {0.3, 0.7};
-    view.distances = {0, 0, 0, 100, 150, 200};
-    view.angles = {0, 100, 0, 60, 90, 100, 120, 10, 300};
     return view;
 }
 
@@ -42,9 +41,7 @@ std::vector<std::string> texts_of(const Sheet& sheet) {
 
 TEST(Annotations, MeasuresAreNamedWithTheirValues) {
     EXPECT_TRUE(sheet_of(View{}).is_empty());
-    View view;
-    view.distances = {0, 0, 0, 30, 40, 0, 0, 0, 0, 3000, 4000, 0};
-    view.angles = {0, 10, 0, 0, 0, 0, 0, 0, 20};
+    View view = with(View{}, "distances=0,0,0,30,40,0,0,0,0,3000,4000,0 angles=0,10,0,0,0,0,0,0,20");
     EXPECT_EQ(texts_of(sheet_of(view)), (std::vector<std::string>{"50 µm", "5 mm", "90.0°"}));
     VolumeGrid bare = cube();
     bare.spacing_um = {};
@@ -65,11 +62,8 @@ TEST(Annotations, MeasureConnectsItsPoints) {
 
 TEST(Annotations, AxesPointAsCameraProjects) {
     for (const Projection projection : {Projection::perspective, Projection::orthographic}) {
-        View view;
+        View view = with(View{}, "azimuth_deg=-70 elevation_deg=33 roll_deg=12");
         view.projection = projection;
-        view.azimuth_deg = -70;
-        view.elevation_deg = 33;
-        view.roll_deg = 12;
         const VolumeGrid grid = cube();
         const TransferFunction function = transfer_function(view, grid, {0, 40});
         const AnnotationContext context(view, grid, function);
@@ -92,9 +86,7 @@ TEST(Annotations, RulerShowsDepthFromZeroDelay) {
     VolumeGrid grid = db_grid(200, 64, 64);
     grid.spacing_um = {5, 5, 5};
     grid.first_depth_um = 300;
-    View view = voxel_view(grid, 800, 800);
-    view.depth_ruler = true;
-    view.text_size = 0.01;
+    View view = with(voxel_view(grid, 800, 800), "depth_ruler=true text_size=0.01");
     const Sheet sheet = sheet_of(view, grid);
     EXPECT_THAT(texts_of(sheet), testing::IsSupersetOf({"300", "1000", "1200", "depth in µm"}));
     EXPECT_THAT(texts_of(sheet), testing::Not(testing::Contains("200")));
@@ -180,14 +172,11 @@ TEST_F(AnnotatedPicture, ScaleBarHasStatedLength) {
     }
     View perspective = view_;
     perspective.projection = Projection::perspective;
-    perspective.zoom = 1;
-    perspective.fov_deg = 40;
+    set(perspective, "zoom=1 fov_deg=40");
     const double angle = 20 * std::acos(-1.0) / 180;
     const double pixel = 2 * 0.5 * std::sqrt(3.0) * 64 / std::sin(angle) * std::tan(angle) / 200;
     EXPECT_NEAR(bar_in_row(renderer().render(perspective), 200 - 5 - 1), bar_length(perspective) / pixel, 0.5);
-    View section = view_;
-    section.zoom = 1;
-    section.show = ViewContent::slice;
+    View section = with(view_, "zoom=1 show=slice");
     const double bar = bar_length(section_view(section, db_grid(64, 64, 64)));
     for (const std::int64_t samples : {1, 2}) {
         section.samples = samples;
@@ -201,8 +190,7 @@ TEST_F(AnnotatedPicture, AnySizeWorksWithEverythingOn) {
         view.width = width;
         view.height = height;
         EXPECT_EQ(renderer().render(view).pixels.size(), index(4 * width * height));
-        view.projection = Projection::orthographic;
-        view.elevation_deg = 90;
+        set(view, "projection=orthographic elevation_deg=90");
         renderer().render(view);
     }
 }
@@ -239,9 +227,7 @@ class Regions : public testing::Test {
 };
 
 TEST_F(Regions, EqualPartsOfWholePicture) {
-    View view = everything();
-    view.width = 611;
-    view.height = 407;
+    View view = with(everything(), "width=611 height=407");
     const Sheet sheet = sheet_of(view);
     const std::vector<std::uint8_t> whole = drawn(sheet, {0, 0, 611, 407});
     std::size_t changed = 0;

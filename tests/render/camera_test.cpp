@@ -8,6 +8,7 @@
 #include <glm/geometric.hpp>
 
 #include "rendering.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux::test {
 namespace {
@@ -19,13 +20,8 @@ const std::array points{glm::dvec3{0, 0, 0}, glm::dvec3{140, -90, 100}, glm::dve
 
 View some_view(Projection projection) {
     View view = sized_view(640, 480);
+    set(view, "azimuth_deg=-50 elevation_deg=33 roll_deg=12 zoom=1.3 distance=0.8 target_um=20,-15,30");
     view.projection = projection;
-    view.azimuth_deg = -50;
-    view.elevation_deg = 33;
-    view.roll_deg = 12;
-    view.zoom = 1.3;
-    view.distance = 0.8;
-    view.target_um = {20, -15, 30};
     return view;
 }
 
@@ -191,18 +187,14 @@ TEST(CameraMotion, FittedVolumeFillsPictureExactly) {
         const View view = fitted(some_view(projection), extent);
         EXPECT_FALSE(view.fit);
         EXPECT_NEAR(filled(view), 1 / 1.04, 1e-9);
-        View same = view;
-        same.fit = true;
-        same.zoom = 1;
+        View same = with(view, "fit=true zoom=1");
         EXPECT_NEAR(filled(same), 1 / 1.04, 1e-9);
         EXPECT_NEAR(filled(panned(same, {0, 0}, extent)), 1 / 1.04, 1e-9);
     }
 }
 
 TEST(CameraLines, AreClippedAtEye) {
-    View view;
-    view.projection = Projection::perspective;
-    view.azimuth_deg = view.elevation_deg = 0;
+    View view = with(View{}, "projection=perspective azimuth_deg=0 elevation_deg=0");
     view.distance = 0;  // the eye is in the centre and looks along the B-scans
     const Camera camera(view, extent);
     EXPECT_FALSE(camera.project_line({10, 0, -5}, {10, 0, -100}));
@@ -222,16 +214,11 @@ TEST_F(EyeInside, SeesHalfInFrontOfIt) {
     VolumeGrid grid = db_grid(20, 24, 32);
     grid.spacing_um = {2, 2, 2};
     renderer().set_volume(grid, voxels(grid, [](auto...) { return 20.0; }).data());
-    View view;
-    view.azimuth_deg = view.elevation_deg = 0;
-    view.distance = 0;
-    view.target_um = {0, 0, 10};
-    view.width = view.height = 33;
+    View view = with(View{}, "azimuth_deg=0 elevation_deg=0 distance=0 target_um=0,0,10 width=33 height=33");
     EXPECT_NEAR(renderer().measure(view)[16 * 33 + 16].path, 32 - 10, 1e-3);
     view.near_um = 5;
     EXPECT_NEAR(renderer().measure(view)[16 * 33 + 16].path, 32 - 10 - 5, 1e-3);
-    view.near_um = 0;
-    view.azimuth_deg = 180;
+    set(view, "near_um=0 azimuth_deg=180");
     EXPECT_NEAR(renderer().measure(view)[16 * 33 + 16].path, 32 + 10, 1e-3);
 }
 

@@ -19,12 +19,7 @@ inline std::shared_ptr<const ChannelVoxels> channel_voxels(const VolumeGrid& gri
 
 // A channel with a preset, from 0 to 40.
 inline Channel volume_channel(const VolumeGrid& grid, const ValueAt& value, const std::string& curve) {
-    Channel channel;
-    channel.volume = channel_voxels(grid, value);
-    channel.curve = curve;
-    channel.low = 0;
-    channel.high = 40;
-    return channel;
+    return Channel{.curve = curve, .low = 0, .high = 40, .volume = channel_voxels(grid, value)};
 }
 
 // The same colour and extinction over the whole range.
@@ -43,12 +38,10 @@ inline Channel label_channel(const VolumeGrid& grid, const ValueAt& id, std::vec
     VolumeGrid of = grid;
     of.type = VoxelType::u8;
     of.quantity = of.unit = "";
-    Channel channel;
-    channel.volume = channel_voxels(of, id, "labels.nrrd");
-    channel.file = "labels.nrrd";
-    channel.curve = label_curve;
-    channel.labels = std::move(labels);
-    return channel;
+    return Channel{.file = "labels.nrrd",
+                   .curve = std::string(label_curve),
+                   .volume = channel_voxels(of, id, "labels.nrrd"),
+                   .labels = std::move(labels)};
 }
 
 inline double speckle(std::int64_t z, std::int64_t a, std::int64_t b) {

@@ -7,6 +7,8 @@
 
 #include "channel_cases.h"
 #include "render/annotations/annotations.h"
+#include "tests/support/set_fields.h"
+#include "traced.h"
 
 namespace echolux::test {
 namespace {
@@ -18,10 +20,7 @@ class Together : public SharedRendering {
     void SetUp() override {
         grid_ = db_grid(edge, edge, edge);
         view_ = voxel_view(grid_, edge, edge);
-        view_.background = {0, 0, 0};
-        view_.low = 0;
-        view_.high = 40;
-        view_.step = 0.5;
+        set(view_, "background=0,0,0 low=0 high=40 step=0.5");
     }
 
     void set_volume(const ValueAt& value) { renderer().set_volume(grid_, voxels(grid_, value).data()); }
@@ -82,14 +81,11 @@ TEST_F(Together, OrderDoesNotMatterForSums) {
 
 // With the volume hidden, a single channel has the same bits as its file opened as the volume.
 TEST_F(Together, SlowSingleChannelEqualsItsVolumeInEveryMode) {
-    view_.ambient_occlusion = 0.5;
-    view_.lighting = true;
+    set(view_, "ambient_occlusion=0.5 lighting=true");
     for (const ViewMode mode : all_modes) {
         view_.mode = mode;
         set_volume(other_speckle);
-        View plain = view_;
-        plain.preset = "gray";
-        plain.opacity = 0.7;
+        View plain = with(view_, "preset=gray opacity=0.7");
         const Image alone = renderer().render(plain);
         set_volume(speckle);
         View shown = view_;
@@ -128,11 +124,7 @@ TEST_F(Together, BallOfLabelsHasRoundEdge) {
     renderer().set_volume(grid, voxels(grid, [](auto...) { return 0.0; }).data());
     constexpr std::int64_t per_voxel = 12;
     view_ = voxel_view(grid, size * per_voxel, size * per_voxel);
-    view_.background = {0, 0, 0};
-    view_.low = 0;
-    view_.high = 40;
-    view_.show = ViewContent::slice;
-    view_.zoom = 1;
+    set(view_, "background=0,0,0 low=0 high=40 show=slice zoom=1");
     view_.channels[0] =
         label_channel(grid,
                       [](std::int64_t z, std::int64_t a, std::int64_t b) {
@@ -199,6 +191,65 @@ TEST_F(Together, RejectsOtherSizesByName) {
     view_.channels[1].volume = channel_voxels(
         grid_, [](auto...) { return 1.5; }, "l.nrrd");
     EXPECT_NE(refusal_of([&] { renderer().render(view_); }).line().find("which is not a label"), std::string::npos);
+}
+
+// ---- path tracing ---------------------------------------------------------------------------------------------------
+
+class TracedTogether : public Traced {};
+
+// Adding-doubling results for a slab (LIGHT.md) at albedo 0.9 and optical depth 1. Two channels absorb together like a
+// single one.
+TEST_F(TracedTogether, TwoChannelsScatterLikeTheirSum) {
+    set_slab();
+    set_white(0.4, 64);
+    view_.scattering = 0.9;
+    VolumeGrid grid = db_grid(64, 64, 64);
+    grid.spacing_um = {1, 1000, 1000};
+    view_.channels[0] = even_channel(grid, even_curve(1, 1, 1, 0.6, 64));
+    expect_light(0.26741 + 0.22375, "two channels of optical depth 0.4 and 0.6");
+}
+
+// Furnace test: white channels under a uniform sky return the sky for any values.
+TEST_F(TracedTogether, SlowManyKindsConserveEnergyInFurnace) {
+    const VolumeGrid grid = db_grid(24, 24, 24);
+    set_volume(grid, speckle);
+    set_curve({{0, 1, 1, 1, 0}, {0.5, 1, 1, 1, 0}, {1, 1, 1, 1, 8}}, 24);
+    view_.scattering = 1;
+    view_.channels[0] = volume_channel(grid, other_speckle, "of the test");
+    view_.channels[0].own_curve = TransferCurve{{{0, 1, 1, 1, 5}, {1, 1, 1, 1, 0}}, "", true, 24};
+    view_.channels[1] =
+        label_channel(grid, [](std::int64_t z, std::int64_t a, std::int64_t) { return z > 12 && a > 9 ? 5.0 : 0.0; },
+                      {{5, "white", {1, 1, 1}, 6}});
+    view_.channels[2] = volume_channel(grid, ball(grid, 10), "of the test");
+    view_.channels[2].own_curve = TransferCurve{{{0, 1, 1, 1, 0}, {1, 1, 1, 1, 9}}, "", true, 24};
+    view_.channels[2].blend = ChannelBlend::over;
+    for (const bool lighting : {false, true}) {
+        view_.lighting = lighting;
+        for (const Pixel& pixel : pixels()) ASSERT_NEAR(pixel.light, pixel.opacity, 3e-4);
+        expect_valid_majorants(0);
+    }
+}
+
+// Path tracing and ray casting give the same opacity.
+TEST_F(TracedTogether, SlowHasOpacityOfRayCasting) {
+    const VolumeGrid grid = db_grid(24, 24, 24);
+    set_volume(grid, speckle);
+    view_.preset = "gray";
+    view_.channels[0] =
+        label_channel(grid, [](std::int64_t z, std::int64_t, std::int64_t b) { return z > 12 && b > 9 ? 5.0 : 0.0; },
+                      {{5, "there", {1, 0.5, 0}, 3}});
+    view_.channels[1] = volume_channel(grid, other_speckle, "gray");
+    view_.channels[1].opacity = 0.02;
+    view_.opacity = 0.02;
+    view_.zoom = 2.5;  // no edges in the picture, where a ray covers a whole pixel
+    view_.paths = 64;
+    const Mean traced = mean();
+    set(view_, "step=0.25 adaptive=false end_early=false");
+    view_.mode = ViewMode::composite;
+    const Mean cast = mean();
+    const double sigma = std::sqrt(cast.opacity * (1 - cast.opacity) / (48.0 * 48.0 * 64.0));
+    EXPECT_NEAR(traced.opacity, cast.opacity, 4 * sigma + 2e-4);
+    EXPECT_GT(cast.opacity, 0.2);
 }
 
 }  // namespace

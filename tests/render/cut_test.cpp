@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "rendering.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux::test {
 namespace {
@@ -82,9 +83,7 @@ class Cutting : public SharedRendering {
         grid.spacing_um = {2, 3, 4};
         grid.first_depth_um = 100;
         renderer().set_volume(grid, voxels(grid, [](auto...) { return 0.0; }).data());
-        view_.width = 48;
-        view_.height = 40;
-        view_.roll_deg = 10;
+        set(view_, "width=48 height=40 roll_deg=10");
     }
 
     // `narrow` clips the given line as the view specifies, but with this test's own code.
@@ -117,8 +116,7 @@ class Cutting : public SharedRendering {
 };
 
 TEST_F(Cutting, BoxKeepsInside) {
-    view_.clip_low = {0.25, 0, 0.1};
-    view_.clip_high = {1, 0.7, 0.8};
+    set(view_, "clip_low=0.25,0,0.1 clip_high=1,0.7,0.8");
     expect_paths([](Line& line) {
         line.keep_below({-1, 0, 0}, 0.25 * extent[0]);
         line.keep_below({0, 1, 0}, 0.2 * extent[1]);
@@ -189,10 +187,7 @@ class Projected : public SharedRendering {
         VolumeGrid grid = db_grid(10, 20, 30);
         grid.spacing_um = spacing_um;
         renderer().set_volume(grid, voxels(grid, [](auto...) { return 1.0; }).data());
-        View view;
-        view.projection = Projection::orthographic;
-        view.azimuth_deg = view.elevation_deg = 0;
-        view.width = view.height = 400;
+        View view = with(View{}, "projection=orthographic azimuth_deg=0 elevation_deg=0 width=400 height=400");
         return silhouette(view);
     }
 };

@@ -6,6 +6,7 @@
 #include "render/denoiser.h"
 #include "render/raycaster.h"
 #include "slots_fixture.h"
+#include "tests/support/set_fields.h"
 #include "tests/unit/await.h"
 #include "traced.h"
 
@@ -43,19 +44,9 @@ class Denoised : public Traced {
             return std::max(ball(grid, 22)(z, a, b), (a / 8 + b / 8) % 2 == 0 && z > 30 ? 30. : 0.);
         });
         set_curve({{0, 1, 1, 1, 0}, {.3, .9, .4, .3, 0}, {.35, .9, .4, .3, 60}, {1, 1, 1, .9, 60}}, 0);
-        view_.transparent = false;
-        view_.look = Look::free;
-        view_.lighting = true;
-        view_.zoom = 4;
-        view_.width = 48;
-        view_.height = 32;
-        view_.exposure_ev = 0;
-        view_.tone = Tone::reinhard;
-        view_.lamp = Lamp::free;
-        view_.lamp_elevation_deg = 50;
-        view_.lamp_brightness = 3;
-        view_.bounces = 8;
-        view_.denoise = true;
+        set(view_,
+            "transparent=false look=free lighting=true zoom=4 width=48 height=32 exposure_ev=0 tone=reinhard "
+            "lamp=free lamp_elevation_deg=50 lamp_brightness=3 bounces=8 denoise=true");
     }
 
     Image render(bool denoise, std::int64_t paths) {
@@ -113,8 +104,7 @@ TEST_F(Denoised, IsAppliedForSomePathsOnly) {
 // stills use the same number of paths for it.
 TEST_F(Denoised, PicturesEndAtNoiseTarget) {
     double now_s = 10;
-    view_.paths = 200;
-    view_.noise_target = 6;
+    set(view_, "paths=200 noise_target=6");
     const auto picture = [&](std::int64_t seed) {
         view_.seed = seed;
         const PanePicture shown = followed(now_s);
@@ -127,17 +117,14 @@ TEST_F(Denoised, PicturesEndAtNoiseTarget) {
     const double found = worst_apart(one, picture(2)) / std::sqrt(2.);
     EXPECT_LT(found, 1.5 * view_.noise_target);
     EXPECT_GT(found, 0.2 * view_.noise_target);
-    view_.noise_target = 0.01;
-    view_.paths = 33;
+    set(view_, "noise_target=0.01 paths=33");
     EXPECT_EQ(followed(now_s).passes, 33);
 }
 
 // More columns than a tile, and edges of tiles: the same bits as the whole picture.
 TEST_F(Denoised, TilesEqualWholePicture) {
+    set(view_, "height=12 zoom=20 paths=2");
     view_.width = 4096 + 40;
-    view_.height = 12;
-    view_.zoom = 20;
-    view_.paths = 2;
     double now_s = 10;
     const PanePicture whole = followed(now_s);
     EXPECT_EQ(renderer().render(view_).pixels, renderer().read(whole.drawing).pixels);
@@ -145,9 +132,7 @@ TEST_F(Denoised, TilesEqualWholePicture) {
 
 // Changes of display settings need no new paths.
 TEST_F(Denoised, SlowChangedExposureAndToneKeepPaths) {
-    view_.box = true;
-    view_.slices = {1, 0, 0, 5};
-    view_.paths = 4;
+    set(view_, "box=true slices=1,0,0,5 paths=4");
     double now_s = 10;
     const auto expect_kept = [&](const char* what) {
         const PanePicture shown = renderer().follow(view_, now_s += .001);
@@ -181,9 +166,7 @@ TEST_F(Denoised, SlowChangedExposureAndToneKeepPaths) {
 }
 
 TEST_F(Denoised, SeveralPassesShareFrame) {
-    view_.width = view_.height = 16;
-    view_.paths = 64;
-    view_.frame_ms = 1000;
+    set(view_, "width=16 height=16 paths=64 frame_ms=1000");
     double now_s = 10;
     int updates = 0;
     followed(now_s, &updates);
@@ -212,9 +195,7 @@ TEST_F(Denoised, SlowPassesAreShownOneByOne) {
 
 // Fades from the ray-cast picture within the configured time, and ends with exactly the final bits.
 TEST_F(Denoised, WindowPicturesCrossFade) {
-    view_.width = view_.height = 16;
-    view_.paths = 1;
-    view_.frame_ms = 1000;
+    set(view_, "width=16 height=16 paths=1 frame_ms=1000");
     view_.cross_fade_s = .1;
     double now_s = 10;
     const auto seen = [&](double step_s, bool is_final) {
@@ -247,16 +228,10 @@ TEST_F(Denoised, MovieFramesHaveDifferentNoise) {
 TEST_F(Denoised, NearLimitHidesPartsFromLight) {
     set_slab();
     set_white(4, 64);
-    view_.transparent = true;
-    view_.zoom = 20;
-    view_.look = Look::top;
-    view_.lighting = false;
-    view_.tone = Tone::linear;
+    set(view_,
+        "transparent=true zoom=20 look=top lighting=false tone=linear paths=32 denoise=false "
+        "lamp_brightness=0 clip_low=0.5,0,0");
     view_.exposure_ev = stops;
-    view_.paths = 32;
-    view_.denoise = false;
-    view_.lamp_brightness = 0;
-    view_.clip_low = {.5, 0, 0};
     const Mean cut = mean();
     view_.clip_low = {0, 0, 0};
     const double diagonal = std::sqrt(64. * 64 + 2 * 64000. * 64000);
@@ -271,10 +246,7 @@ TEST_F(Denoised, NearLimitHidesPartsFromLight) {
 TEST_F(Slots, IncompleteVolumesAreRayCast) {
     make(small_grid());
     write(0, noise_voxels(grid_, 1));
-    View view = small_view();
-    view.ambient_occlusion = 1;
-    view.rest_samples = 5;
-    view.frame_ms = 1000;
+    View view = with(small_view(), "ambient_occlusion=1 rest_samples=5 frame_ms=1000");
     const auto at_rest = [&](std::size_t pane) {
         double now_s = 10;
         PanePicture picture;
@@ -299,18 +271,10 @@ class TracedSwaps : public Slots {
     // Shows `swaps` volumes, each refined for a different time.
     void expect_unmixed(std::int64_t swaps) {
         make(db_grid(8, 8, 8, VoxelType::u8));
-        View view = sized_view(8, 8);
-        view.mode = ViewMode::traced;
-        view.box = view.lighting = false;
-        view.zoom = 4;
-        view.low = 0;
-        view.high = 40;
-        view.transfer = "test";
+        View view = with(sized_view(8, 8), "mode=traced box=false lighting=false zoom=4 low=0 high=40 transfer=test");
         view.transfer_curve =
             TransferCurve{{{0, 1, 0, 0, 60}, {.5, 1, 0, 0, 60}, {.5, 0, 0, 1, 60}, {1, 0, 0, 1, 60}}, "", true, 0};
-        view.background = {0, 1, 0};
-        view.paths = 64;
-        view.frame_ms = 1000;
+        set(view, "background=0,1,0 paths=64 frame_ms=1000");
         view.cross_fade_s = .15;  // some are replaced during a cross-fade
         const std::array codes{voxels(grid_, [](auto...) { return 10; }), voxels(grid_, [](auto...) { return 30; })};
         double now_s = 10;

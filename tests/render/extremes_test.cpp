@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "rendering.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux::test {
 namespace {
@@ -30,14 +31,12 @@ TEST_F(Extremes, SlowOnePixel) {
         view_.mode = mode;
         EXPECT_EQ(renderer().render(view_).pixels.size(), 4u);
     }
-    view_.mode = ViewMode::traced;
-    view_.paths = 2;
+    set(view_, "mode=traced paths=2");
     EXPECT_EQ(renderer().render(view_).pixels.size(), 4u);
 }
 
 TEST_F(Extremes, ThinVolumesAreSeen) {
-    view_.width = view_.height = 64;
-    view_.box = false;
+    set(view_, "width=64 height=64 box=false");
     using Size = std::array<std::int64_t, 3>;
     for (const auto [depth, a_scans, b_scans] :
          {Size{1, 1, 1}, Size{1, 32, 32}, Size{32, 1, 32}, Size{32, 32, 1}, Size{1, 1, 32}}) {
@@ -54,10 +53,7 @@ TEST_F(Extremes, ThinVolumesAreSeen) {
 // Wider than a tile, and than the max width that devices must support. Each part equals that of the whole picture.
 TEST_F(Extremes, WidePicturesUseTiles) {
     show_ball(16, 16, 16);
-    view_.width = 16384;
-    view_.height = 70;
-    view_.projection = Projection::orthographic;
-    view_.background = {0, 0, 1};
+    set(view_, "width=16384 height=70 projection=orthographic background=0,0,1");
     std::int64_t rows = 0;
     view_.zoom = 1;
     const Image wide = renderer().render(view_, {}, [&](std::int64_t more) { rows += more; });
@@ -76,12 +72,8 @@ TEST_F(Extremes, WidePicturesUseTiles) {
 TEST_F(Extremes, TilesEqualWholePictureBitForBit) {
     const VolumeGrid grid = db_grid(24, 24, 24);
     renderer().set_volume(grid, voxels(grid, [](auto z, auto a, auto b) { return 40 * noise(z, a, b); }).data());
-    view_.preset = "tissue";
-    view_.scale_bar = true;
-    view_.samples = view_.rest_samples = 3;
+    set(view_, "preset=tissue scale_bar=true samples=3 rest_samples=3 height=40 zoom=6");
     view_.width = 4096 + 256;
-    view_.height = 40;
-    view_.zoom = 6;
     const Image tiles = renderer().render(view_);
     double now_s = 0;
     const PanePicture whole = followed_to_rest(renderer(), view_, now_s, 3);
@@ -92,12 +84,7 @@ TEST_F(Extremes, TilesEqualWholePictureBitForBit) {
 // One path per pixel, in tiles with separate feature buffers.
 TEST_F(Extremes, SlowLargePicturesAreTraced) {
     show_ball(8, 8, 8);
-    view_.mode = ViewMode::traced;
-    view_.width = view_.height = 8192;
-    view_.paths = 1;
-    view_.bounces = 1;
-    view_.zoom = 0.25;
-    view_.background = {0, 0, 1};
+    set(view_, "mode=traced width=8192 height=8192 paths=1 bounces=1 zoom=0.25 background=0,0,1");
     std::int64_t rows = 0;
     const Image large = renderer().render(view_, {}, [&](std::int64_t more) { rows += more; });
     EXPECT_EQ(rows, 8192);
@@ -125,8 +112,7 @@ TEST_F(Extremes, NonFiniteHalfFloatsUseEndsOfRange) {
     std::vector<std::uint16_t> halves(64, one);
     std::fill(halves.begin() + 32, halves.end(), two);
     view_ = voxel_view(grid, 4, 4);
-    view_.low = 0;
-    view_.high = 2;
+    set(view_, "low=0 high=2");
     const auto shown = [&](std::uint16_t dark, std::uint16_t bright) {
         halves[5] = dark;
         halves[40] = bright;

@@ -6,6 +6,7 @@
 #include "compute/indexing.h"
 #include "render/denoiser.h"
 #include "render/renderer.h"
+#include "tests/support/set_fields.h"
 #include "traced.h"
 
 namespace echolux::test {
@@ -24,19 +25,11 @@ class Fireflies : public Traced {
             return std::max(ball(grid, 18)(z, a, b), z > 34 ? 30. : 0.);
         });
         set_curve({{0, 1, 1, 1, 0}, {.3, .9, .9, .9, 0}, {.35, .9, .9, .9, 60}, {1, .9, .9, .9, 60}}, 0);
-        view_.look = Look::free;
-        view_.elevation_deg = 35;
-        view_.zoom = 2;
+        set(view_,
+            "look=free elevation_deg=35 zoom=2 lighting=true roughness=0.1 sky=0.02 lamp=free "
+            "lamp_elevation_deg=50 lamp_size_deg=0.1 lamp_brightness=4 bounces=4");
         view_.width = width;
         view_.height = height;
-        view_.lighting = true;
-        view_.roughness = .1;
-        view_.sky = .02;
-        view_.lamp = Lamp::free;
-        view_.lamp_elevation_deg = 50;
-        view_.lamp_size_deg = .1;
-        view_.lamp_brightness = 4;
-        view_.bounces = 4;
         view_.paths = paths;
         view_.exposure_ev = -6;  // so that the light of single paths is not clamped
     }
@@ -153,12 +146,7 @@ TEST_F(Fireflies, ExcludeKnownBrightPixels) {
     const auto one_voxel = [](auto z, auto a, auto b) { return z == 4 && a == 4 && b == 4 ? 40. : 0.; };
     set_volume(grid, one_voxel);
     set_curve({{0, 1, 1, 1, 0}, {.3, 1, 1, 1, 0}, {.3, 1, 1, 1, 1000}, {1, 1, 1, 1, 1000}}, 1);
-    view_.look = Look::top;
-    view_.lighting = false;
-    view_.sky = 1;
-    view_.width = view_.height = 9;
-    view_.paths = 100;
-    view_.zoom = 1;
+    set(view_, "look=top lighting=false sky=1 width=9 height=9 paths=100 zoom=1");
     const std::vector<Pixel> raw = pixels();
     double beside = 0;
     for (std::size_t i = 0; i < raw.size(); ++i)
@@ -169,8 +157,7 @@ TEST_F(Fireflies, ExcludeKnownBrightPixels) {
 }
 
 TEST_F(Fireflies, IgnoreSinglePixelPictures) {
-    view_.width = view_.height = 1;
-    view_.denoise = true;
+    set(view_, "width=1 height=1 denoise=true");
     EXPECT_EQ(taken_out(), 0);
 }
 

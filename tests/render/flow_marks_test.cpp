@@ -70,9 +70,7 @@ TEST(FlowStreaks, LieOnCourseOfVessel) {
 // A single streak: its head follows blood from the beginning of the vessel.
 TEST(FlowStreaks, MoveWithBlood) {
     const Helix helix;
-    Annotations view;
-    view.flow_streaks = helix.points(1, 500);
-    view.streak_pace = 1;
+    Annotations view{.flow_streaks = helix.points(1, 500), .streak_pace = 1};
     const double whole_s = helix.length_um(1) / (um_of_mm * helix.mm_s);
     view.streak_s = whole_s / 2;  // a single streak
     const auto head = [&](double time_s) {
@@ -90,9 +88,7 @@ TEST(FlowStreaks, MoveWithBlood) {
 }
 
 TEST(FlowStreaks, HaveLengthOfTravel) {
-    Annotations view;
-    view.flow_streaks = {1, 50, 0, 0, 4, 1, 50, 0, 1000, 4};
-    view.streak_s = 0.01;
+    Annotations view{.flow_streaks = {1, 50, 0, 0, 4, 1, 50, 0, 1000, 4}, .streak_s = 0.01};
     const auto length = [&] {
         double most = 0;  // streaks at the beginning are cut off
         for (const StreakPiece& piece : streak_pieces(view)) most = std::max(most, glm::distance(piece.from, piece.to));
@@ -104,9 +100,8 @@ TEST(FlowStreaks, HaveLengthOfTravel) {
 }
 
 TEST(FlowStreaks, FasterBloodLeavesSlowerBehind) {
-    Annotations view;
-    view.flow_streaks = {1, 0, 0, 0, 2, 1, 0, 0, 500, 2, 2, 0, 100, 0, 8, 2, 0, 100, 500, 8};
-    view.streak_pace = 1;
+    Annotations view{.flow_streaks = {1, 0, 0, 0, 2, 1, 0, 0, 500, 2, 2, 0, 100, 0, 8, 2, 0, 100, 500, 8},
+                     .streak_pace = 1};
     view.streak_s = 0.125;  // half of the travel time through the first vessel: one streak in each
     const auto heads = [&](double time_s) {
         view.streak_time_s = time_s;

@@ -5,6 +5,7 @@
 
 #include "render/view/curve.h"
 #include "rendering.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux::test {
 namespace {
@@ -17,11 +18,7 @@ class Flowing : public SharedRendering {
         grid_ = db_grid(edge, edge, edge);
         set_structure([](auto...) { return 0.0; });
         view_ = voxel_view(grid_, edge, edge);
-        view_.background = {0, 0, 0};
-        view_.low = 3;
-        view_.high = 40;
-        view_.flow_threshold = 2;
-        view_.flow_range = 10;
+        set(view_, "background=0,0,0 low=3 high=40 flow_threshold=2 flow_range=10");
     }
 
     void set_structure(const ValueAt& value) { renderer().set_volume(grid_, voxels(grid_, value).data()); }
@@ -72,8 +69,7 @@ double across(std::int64_t, std::int64_t a, std::int64_t) {
 // Velocities with their sign in a section, also of phasors; noise has none.
 TEST_F(Flowing, ProbeKnowsVelocity) {
     set_structure([](auto...) { return 20.0; });
-    view_.show = ViewContent::slice;
-    view_.flow_v_max = 8;
+    set(view_, "show=slice flow_v_max=8");
     const auto probe = [&](std::int64_t x) { return renderer().probe(view_, x, edge / 2); };
     EXPECT_FALSE(probe(8)->velocity.has_value());
     set_flow([](std::int64_t, std::int64_t a, std::int64_t) { return a < edge / 2 ? -3.0 : 6.0; });
@@ -119,8 +115,7 @@ TEST_F(Flowing, AutomaticRangeIsRoundAndCoversNearlyAllFlow) {
 // A wide range makes flow dark, but not invisible.
 TEST_F(Flowing, AutomaticThresholdIgnoresRange) {
     set_flow(across);
-    view_.flow_threshold = -1;
-    view_.flow_range = 0;
+    set(view_, "flow_threshold=-1 flow_range=0");
     EXPECT_EQ(renderer().flow_scale(view_)->threshold, 2);
     view_.flow_range = 1000;
     EXPECT_EQ(renderer().flow_scale(view_)->threshold, 2);
@@ -146,8 +141,7 @@ TEST_F(Flowing, ZeroUnknownOrHiddenFlowChangesNoPixel) {
     EXPECT_NE(without.pixels, renderer().render(view_).pixels);
     view_.flow_opacity = 0;
     EXPECT_EQ(without.pixels, renderer().render(view_).pixels);
-    view_.flow_opacity = 1;
-    view_.flow_shown = FlowDisplay::hidden;
+    set(view_, "flow_opacity=1 flow_shown=hidden");
     EXPECT_EQ(without.pixels, renderer().render(view_).pixels);
     view_.flow_shown = FlowDisplay::overlay;
     renderer().clear_flow();
@@ -158,8 +152,7 @@ TEST_F(Flowing, ZeroUnknownOrHiddenFlowChangesNoPixel) {
 // angles would be. All displayed speeds are above 0.2 v_max.
 TEST_F(Flowing, WrappedPhaseShowsNoSlowSeam) {
     view_.width = view_.height = 16 * edge;  // also between voxels
-    view_.flow_v_max = 10;
-    view_.flow_range = 10;
+    set(view_, "flow_v_max=10 flow_range=10");
     set_phasor([](std::int64_t, std::int64_t a, std::int64_t) {
         const double turned = std::numbers::pi * (0.8 + 0.4 * static_cast<double>(a) / (edge - 1));
         return std::remainder(turned, 2 * std::numbers::pi);

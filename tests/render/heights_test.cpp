@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "rendering.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux::test {
 namespace {
@@ -38,11 +39,8 @@ class Between : public SharedRendering {
             }
         }
         renderer().set_heights(maps);
+        set(view_, "bottom_from=another low=0 high=40 box=false");
         view_.top_from = "a map";
-        view_.bottom_from = "another";
-        view_.low = 0;
-        view_.high = 40;
-        view_.box = false;
         view_.width = a_scans;
         view_.height = b_scans;
     }
@@ -77,14 +75,12 @@ TEST_F(Between, EnFaceRaysBeginAndEndAtTiltedHeights) {
 
 // The last of the evenly spaced samples is half a step above the end.
 TEST_F(Between, LargestValueIsAboveBottomAndItsOffset) {
-    view_.mode = ViewMode::mip;
-    view_.step = 0.1;
+    set(view_, "mode=mip step=0.1");
     expect_en_face([](std::int64_t a, std::int64_t b) { return 0.5 * (bottom_row(a, b) - 0.05); }, 5e-3);
     view_.bottom_from = "";
     view_.bottom_um = 30 + 2 * 55;
     expect_en_face([](std::int64_t, std::int64_t) { return 0.5 * (55 - 0.05); }, 5e-3);
-    view_.bottom_from = "another";
-    view_.bottom_um = -8;
+    set(view_, "bottom_from=another bottom_um=-8");
     expect_en_face([](std::int64_t a, std::int64_t b) { return 0.5 * (bottom_row(a, b) - 4 - 0.05); }, 5e-3);
 }
 
@@ -92,9 +88,7 @@ TEST_F(Between, LargestValueIsAboveBottomAndItsOffset) {
 TEST_F(Between, CutVolumeFromAnyDirection) {
     view_.mode = ViewMode::isosurface;
     view_.isovalue = 2;  // everything from row 4 on, so rays hit the cut itself
-    view_.projection = Projection::orthographic;
-    view_.azimuth_deg = 0;
-    view_.elevation_deg = 90;
+    set(view_, "projection=orthographic azimuth_deg=0 elevation_deg=90");
     view_.zoom = std::hypot(2.0 * depth, 2.0 * a_scans, 2.0 * b_scans) / (2.0 * b_scans);
     const std::vector<RayMeasure> rays = renderer().measure(view_);
     const double eye = std::hypot(2.0 * depth, 2.0 * a_scans, 2.0 * b_scans);  // distance from the centre
@@ -112,8 +106,7 @@ TEST_F(Between, EveryModeShowsOnlyRemainingPart) {
         return row < top_row(a, b) - 1.5 || row > bottom_row(a, b) + 1.5 ? 38.0 : 0.0;
     };
     renderer().set_volume(grid_, voxels(grid_, outside).data());
-    view_.transparent = true;
-    view_.isovalue = 20;
+    set(view_, "transparent=true isovalue=20");
     for (const ViewMode mode : {ViewMode::composite, ViewMode::mip, ViewMode::average, ViewMode::attenuated_mip,
                                 ViewMode::depth_mip, ViewMode::isosurface, ViewMode::mida, ViewMode::points}) {
         view_.mode = mode;

@@ -115,10 +115,7 @@ TEST(HistogramStrides, MeetAllColumns) {
 }
 
 TEST_F(Histograms, PagedVolumesUseCoarseLevel) {
-    VolumeLimits limits;
-    limits.edge = 40;
-    limits.page_edge = 16;
-    limits.pool_bytes = 4 << 20;
+    VolumeLimits limits{.edge = 40, .pool_bytes = 4 << 20, .page_edge = 16};
     const auto paged = renderer_with(limits);
     const VolumeGrid grid = db_grid(64, 61, 50, VoxelType::u8);
     const auto codes = voxels(grid, [](auto z, auto, auto) { return z < 32 ? 10.0 : 30.0; });
@@ -133,9 +130,7 @@ TEST_F(Histograms, PagedVolumesUseCoarseLevel) {
 // Shows the newest complete volume of a ring, and counts each new one.
 TEST_F(Histograms, FollowLiveRings) {
     const VolumeGrid grid = db_grid(16, 12, 10, VoxelType::u8);
-    SlotRequest wanted;
-    wanted.grid = grid;
-    wanted.range = {0, 40};
+    SlotRequest wanted{.grid = grid, .range = {0, 40}};
     SlotWriter& slots = *renderer().make_slots(wanted).writer;
     const std::size_t bytes = index(grid.bytes());
     std::uint64_t read = 0, serial = 0;
@@ -173,9 +168,7 @@ TEST_F(Histograms, IgnoreNonFiniteValues) {
     const VolumeGrid grid = db_grid(32, 16, 16);
     std::vector<float> values = values_of(grid);
     for (std::size_t i = 0; i < values.size(); i += 50) values[i] = strange[i / 50 % 3];
-    SlotRequest wanted;
-    wanted.grid = grid;
-    wanted.range = {-20, 200};
+    SlotRequest wanted{.grid = grid, .range = {-20, 200}};
     SlotWriter& slots = *renderer().make_slots(wanted).writer;
     std::memcpy(slots.targets(0).structure.data, values.data(), values.size() * sizeof(float));
     slots.publish(0, 1, 0, grid.b_scans);

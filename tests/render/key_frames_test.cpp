@@ -10,6 +10,7 @@
 #include "../unit/temporary_folder.h"
 #include "app/settings/key_frame_file.h"
 #include "compute/plan/describe.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux {
 namespace {
@@ -135,8 +136,7 @@ TEST(TimeLines, StoreCameraAndChangedSettings) {
     EXPECT_EQ(std::get<double>(line.keys()[0].values.at("elevation_deg")), 90);
     EXPECT_FALSE(line.keys()[0].values.contains("look"));
     EXPECT_FALSE(line.keys()[0].values.contains("opacity"));
-    view.opacity = 5;
-    view.width = 77;
+    set(view, "opacity=5 width=77");
     line.take(3, view);
     ASSERT_EQ(line.keys().size(), 2U);
     EXPECT_EQ(std::get<double>(line.keys()[0].values.at("opacity")), 1);  // the value before the change

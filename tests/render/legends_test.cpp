@@ -9,6 +9,7 @@
 #include "render/annotations/sheet.h"
 #include "render/area_lights.h"
 #include "rendering.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux::test {
 namespace {
@@ -35,8 +36,7 @@ bool overlap(const Box& a, const Box& b) {
 
 View everything(std::int64_t width, std::int64_t height) {
     View view = sized_view(width, height);
-    view.scale_bar = view.axes = view.colour_bar = view.time_stamp = true;
-    view.time_rate = 0.4;
+    set(view, "scale_bar=true axes=true colour_bar=true time_stamp=true time_rate=0.4");
     view.title = "A retina in twelve letters and more";
     view.text = "where the time stamp is\nand the title";
     return view;

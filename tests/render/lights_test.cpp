@@ -1,10 +1,14 @@
-// Area lights and the lens: compared with closed forms, with an equivalent sky, and with geometry.
+// Area lights and the lens: compared with closed forms, with an equivalent sky, and with geometry. Ambient occlusion
+// and shadows of the ray caster.
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <numbers>
 
 #include "compute/error.h"
+#include "compute/indexing.h"
+#include "rendering.h"
+#include "tests/support/set_fields.h"
 #include "traced.h"
 
 namespace echolux::test {
@@ -14,10 +18,7 @@ class TracedLights : public Traced {
   protected:
     void SetUp() override {
         Traced::SetUp();
-        view_.sky = 0;
-        view_.lights = Lights::own;
-        view_.lamp_brightness = 1;
-        view_.paths = 64;
+        set(view_, "sky=0 lights=own lamp_brightness=1 paths=64");
     }
 
     // Six squares that form a closed box, each as bright as a sky of 1.
@@ -36,8 +37,7 @@ class TracedLights : public Traced {
 TEST_F(TracedLights, DistantDiscIsCapOfSky) {
     set_slab();
     set_white(1, 64);
-    view_.bounces = 1;
-    view_.scattering = .8;
+    set(view_, "bounces=1 scattering=0.8");
     constexpr double far = 1e4;
     view_.area_lights = {0, 0, far, 2 * far, 0, .5, .5, .5};  // half of it would fill the hemisphere of a surface
     expect_light(.047674, "45 degrees");
@@ -49,13 +49,9 @@ TEST_F(TracedLights, SlowBoxOfLightsConservesEnergy) {
     const VolumeGrid grid = db_grid(40, 40, 40);
     set_volume(grid, ball(grid, 18));
     set_curve({{0, 1, 1, 1, 0}, {.3, 1, 1, 1, 0}, {.35, 1, 1, 1, 20}, {1, 1, 1, 1, 20}}, 0);
-    view_.look = Look::free;
-    view_.scattering = 1;
-    view_.zoom = 2;
+    set(view_, "look=free scattering=1 zoom=2");
     set_box_of_lights();
-    view_.lighting_strength = 1;
-    view_.roughness = .2;
-    view_.width = view_.height = 32;
+    set(view_, "lighting_strength=1 roughness=0.2 width=32 height=32");
     for (const double anisotropy : {0., .9}) {
         for (const bool surfaces : {false, true}) {
             view_.anisotropy = anisotropy;
@@ -80,10 +76,7 @@ TEST_F(TracedLights, SlowOutOfFocusPointIsDisc) {
     set_volume(grid,
                [](std::int64_t z, std::int64_t a, std::int64_t b) { return z == 32 && a == 32 && b == 32 ? 40 : 0; });
     set_curve({{0, 1, 1, 1, 0}, {.2, 1, 1, 1, 0}, {.3, 1, 1, 1, 2000}, {1, 1, 1, 1, 2000}}, 65);
-    view_.lights = Lights::lamp;
-    view_.projection = Projection::perspective;
-    view_.zoom = 4;
-    view_.paths = 100;
+    set(view_, "lights=lamp projection=perspective zoom=4 paths=100");
     const auto spread = [&] {  // RMS distance of the opacity from the centre, in pixels
         double squares = 0, sum = 0;
         const std::vector<Pixel> all = pixels();
@@ -103,6 +96,75 @@ TEST_F(TracedLights, SlowOutOfFocusPointIsDisc) {
     const double blur = 20 * view_.focus_um / (eye + view_.focus_um) / pixel;  // radius in pixels
     EXPECT_GT(blur, 3 * sharp);
     EXPECT_NEAR(spread(), std::hypot(sharp, blur / std::numbers::sqrt2), 0.1 * blur);
+}
+
+// ---- ambient occlusion and shadows ----------------------------------------------------------------------------------
+
+constexpr std::int64_t edge = 96;
+
+// Seen from above, one pixel per column of voxels: pixel (x, y) shows A-scan x, B-scan edge - 1 - y.
+class LightFromElsewhere : public SharedRendering {
+  protected:
+    void SetUp() override {
+        view_ = voxel_view(db_grid(edge, edge, edge), edge, edge);
+        set(view_, "elevation_deg=90 preset=oct-gray low=0 high=40");
+    }
+
+    void show(const ValueAt& value) {
+        const VolumeGrid grid = db_grid(edge, edge, edge);
+        renderer().set_volume(grid, voxels(grid, value).data());
+    }
+
+    // Brightness of the pixel at this A-scan and B-scan, relative to that without occlusion and shadows.
+    double brightness(std::int64_t a, std::int64_t b) {
+        const auto at = index(4 * ((edge - 1 - b) * edge + a));
+        View plain = view_;
+        plain.ambient_occlusion = plain.shadows = 0;
+        return static_cast<double>(renderer().render(view_).pixels[at]) / renderer().render(plain).pixels[at];
+    }
+
+    View view_;
+};
+
+// A block below depth 40, with a shaft of 8 x 8 voxels down to depth 80.
+double pit(std::int64_t z, std::int64_t a, std::int64_t b) {
+    const bool in_shaft = std::abs(a - 48) < 4 && std::abs(b - 48) < 4 && z < 80;
+    return z < 40 || in_shaft ? 0 : 38;
+}
+
+TEST_F(LightFromElsewhere, DarkensPitAndKeepsWallBright) {
+    show(pit);
+    for (const ViewMode mode : {ViewMode::composite, ViewMode::isosurface, ViewMode::mida, ViewMode::points}) {
+        view_.mode = mode;
+        view_.ambient_occlusion = 1;
+        EXPECT_GT(brightness(20, 20), 0.95) << static_cast<int>(mode);
+        EXPECT_GT(brightness(30, 70), 0.95) << static_cast<int>(mode);
+        EXPECT_LT(brightness(48, 48), 0.45) << static_cast<int>(mode);
+    }
+}
+
+// At the foot of a wall, the floor receives half of the light.
+TEST_F(LightFromElsewhere, FootOfWallReceivesHalfLight) {
+    show([](std::int64_t z, std::int64_t a, std::int64_t) { return z >= 60 || a < 30 ? 38.0 : 0.0; });
+    view_.ambient_occlusion = 1;
+    EXPECT_NEAR(brightness(32, 48), 0.55, 0.12);
+    EXPECT_GT(brightness(80, 48), 0.95);
+}
+
+TEST_F(LightFromElsewhere, FollowsChangedVolume) {
+    view_.ambient_occlusion = 1;
+    show(pit);
+    EXPECT_LT(brightness(48, 48), 0.45);
+    show([](std::int64_t z, std::int64_t, std::int64_t) { return z < 40 ? 0.0 : 38.0; });
+    EXPECT_GT(brightness(48, 48), 0.95);
+}
+
+TEST_F(LightFromElsewhere, IsWhiteWithoutOccluders) {
+    show([](auto...) { return 0.0; });
+    set(view_, "ambient_occlusion=1 shadows=1 lamp=free");
+    const Image empty = renderer().render(view_);
+    view_.ambient_occlusion = view_.shadows = 0;
+    EXPECT_EQ(renderer().render(view_).pixels, empty.pixels);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "app/live/live_pipeline.h"
 #include "rendering.h"
 #include "small_scan.h"
+#include "tests/support/set_fields.h"
 #include "tests/unit/await.h"
 
 namespace echolux::test {
@@ -23,10 +24,7 @@ inline ReconstructionSpec small_plan(VoxelType type = VoxelType::u8) {
 }
 
 inline View live_view() {
-    View view = sized_view(48, 40);
-    view.low = 0;
-    view.high = 60;
-    return view;
+    return with(sized_view(48, 40), "low=0 high=60");
 }
 
 class LiveTest : public Rendering {

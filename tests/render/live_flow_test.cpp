@@ -7,6 +7,7 @@
 
 #include "compute/steps/depth.h"
 #include "rendering.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux::test {
 namespace {
@@ -80,17 +81,12 @@ class LiveFlow : public Rendering {
     void SetUp() override {
         Rendering::SetUp();
         view_ = voxel_view(grid_, 40, 36);
-        view_.low = 0;
-        view_.high = 45;
+        set(view_, "low=0 high=45");
     }
 
     void make(const VolumeGrid& flow) {
         flow_ = flow;
-        SlotRequest wanted;
-        wanted.grid = grid_;
-        wanted.flow = flow;
-        wanted.range = {0, 45};
-        wanted.count = 3;
+        SlotRequest wanted{.grid = grid_, .flow = flow, .range = {0, 45}, .count = 3};
         slots_ = renderer().make_slots(wanted).writer;
     }
 
@@ -198,8 +194,7 @@ TEST_F(LiveFlow, AutomaticRangeFollowsFlow) {
 // The earlier contents of the slot must not be visible.
 TEST_F(LiveFlow, IsHiddenUntilFirstVolumeIsFilled) {
     make(flow_grid(VoxelType::phasor8));
-    view_.azimuth_deg = 40;
-    view_.elevation_deg = 20;
+    set(view_, "azimuth_deg=40 elevation_deg=20");
     const auto shown = [&](int seed, std::uint64_t serial) {
         write(0, structure(seed), phasors(seed), 0, edge);
         write(0, structure(2), phasors(2), 0, 10);
@@ -215,9 +210,8 @@ TEST_F(LiveFlow, UsesMaximumVelocityOfFlow) {
     flow_ = flow_grid(VoxelType::phasor8);
     const auto shown = [&](double of_flow, double of_view) {
         flow_.v_max = of_flow;
+        set(view_, "flow_range=4 flow_threshold=1");
         view_.flow_v_max = of_view;
-        view_.flow_range = 4;
-        view_.flow_threshold = 1;
         return picture_of_files(structure(0), phasors(0)).pixels;
     };
     const auto expected = shown(0, 12);
@@ -230,8 +224,7 @@ TEST_F(LiveFlow, UsesMaximumVelocityOfFlow) {
 TEST_F(LiveFlow, IsShownAloneLikeVolume) {
     make(flow_grid(VoxelType::f16, "omag"));
     write(0, structure(0), velocities(1), 0, edge);
-    view_.low = 1;
-    view_.high = 20;
+    set(view_, "low=1 high=20");
     for (const ViewMode mode : {ViewMode::composite, ViewMode::depth_mip}) {
         view_.mode = mode;
         view_.show = mode == ViewMode::depth_mip ? ViewContent::en_face : ViewContent::volume;

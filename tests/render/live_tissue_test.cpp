@@ -35,18 +35,11 @@ class LiveTissuePath : public LiveTest {
     }
 
     static LiveTissue median() {
-        LiveTissue tissue;
-        tissue.filters = true;
-        tissue.filter.method = FilterMethod::median;
-        tissue.filter.median_size = 3;
-        return tissue;
+        return LiveTissue{.filters = true, .filter = {.method = FilterMethod::median, .median_size = 3}};
     }
     // Takes longer than any test runs.
     static LiveTissue endless() {
-        LiveTissue tissue;
-        tissue.filters = true;
-        tissue.filter.search_depth = tissue.filter.search_a_scans = tissue.filter.search_b_scans = 31;
-        return tissue;
+        return LiveTissue{.filters = true, .filter = {.search_depth = 31, .search_a_scans = 31, .search_b_scans = 31}};
     }
 
     std::vector<std::byte> raw() const { return expected(0); }

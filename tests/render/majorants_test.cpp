@@ -7,6 +7,7 @@
 #include "render/slots/volume_texture.h"
 #include "render/vk/read_back.h"
 #include "rendering.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux::test {
 namespace {
@@ -18,10 +19,7 @@ class PlantedFaults : public testing::Test {
           read_back_(device_, queue_), grid_(db_grid(30, 41, 37)), volume_(device_, grid_, {0, 40}),
           accumulation_(device_, 32, 32) {
         view_ = voxel_view(grid_, 32, 32);
-        view_.mode = ViewMode::traced;
-        view_.low = 0;
-        view_.high = 40;
-        view_.bounces = 1;
+        set(view_, "mode=traced low=0 high=40 bounces=1");
         view_.transfer = "test";  // with a peak inside, so that the ends of a range are not sufficient
         view_.transfer_curve = TransferCurve{
             {{0, 1, 1, 1, 0}, {.4, 1, 1, 1, 0}, {.45, 1, 1, 1, 80}, {.5, 1, 1, 1, 2}, {1, 1, 1, 1, 6}}, "", true, 0};

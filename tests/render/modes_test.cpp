@@ -6,6 +6,7 @@
 #include "compute/plan/describe.h"
 #include "render/transfer_function.h"
 #include "rendering.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux::test {
 namespace {
@@ -35,9 +36,8 @@ class Modes : public SharedRendering {
         grid_ = db_grid(depth, a_scans, b_scans, type);
         renderer().set_volume(grid_, voxels(grid_, value).data());
         view_ = voxel_view(grid_, a_scans, depth);
+        set(view_, "low=3 high=40");
         view_.mode = mode;
-        view_.low = 3;
-        view_.high = 40;
         view_.attenuation = attenuation_;
         view_.mida_balance = balance_;
         return renderer().measure(view_);
@@ -215,10 +215,8 @@ TEST_F(Modes, ColourEncodesDepthOfMaximum) {
     const VolumeGrid grid = db_grid(401, 5, 5);
     const auto place = [](std::int64_t z, std::int64_t a, std::int64_t) { return z == 100 * a ? 40.0 : 0.0; };
     renderer().set_volume(grid, voxels(grid, place).data());
-    View view = voxel_view(grid, 5, 5);
+    View view = with(voxel_view(grid, 5, 5), "elevation_deg=90 low=3");
     view.mode = ViewMode::depth_mip;
-    view.elevation_deg = 90;
-    view.low = 3;
     for (const double high : {40.0, 3 + 2 * 37.0}) {  // full brightness and half
         view.high = high;
         const Image image = renderer().render(view);
@@ -238,9 +236,7 @@ TEST_F(Modes, SlowNoModeProducesNaN) {
     };
     for (const ViewMode mode : all_modes) {
         measured(mode, VoxelType::f32, holed);
-        view_.azimuth_deg = 35;
-        view_.elevation_deg = 25;
-        view_.lighting = true;
+        set(view_, "azimuth_deg=35 elevation_deg=25 lighting=true");
         for (const RayMeasure& ray : renderer().measure(view_)) {
             EXPECT_TRUE(std::isfinite(ray.value) && ray.value <= 44) << "mode " << static_cast<int>(mode);
             EXPECT_TRUE(ray.transmittance >= 0 && ray.transmittance <= 1) << "mode " << static_cast<int>(mode);
@@ -255,9 +251,7 @@ TEST_F(Modes, AbsorptionFollowsBeerLambert) {
         VolumeGrid grid = db_grid(40, 50, 60, type);
         grid.spacing_um = {2, 3, 4};
         renderer().set_volume(grid, voxels(grid, [](auto...) { return value; }).data());
-        View view = sized_view(96, 80);
-        view.preset = "tissue";
-        view.opacity = 0.1;
+        View view = with(sized_view(96, 80), "preset=tissue opacity=0.1");
         const double code = (value - grid.offset) / grid.scale;
         const double stored = (type == VoxelType::f32 ? code : std::round(code)) * grid.scale + grid.offset;
         const TransferFunction function = transfer_function(view, grid, {});
@@ -277,9 +271,7 @@ TEST_F(Modes, AbsorptionFollowsBeerLambert) {
 TEST_F(Modes, AbsorptionDoesNotDependOnStep) {
     const VolumeGrid grid = db_grid(48, 48, 48);
     renderer().set_volume(grid, voxels(grid, ball(grid, 24)).data());
-    View view = sized_view(64, 64);
-    view.opacity = 0.2;
-    view.step = 0.125;
+    View view = with(sized_view(64, 64), "opacity=0.2 step=0.125");
     const std::vector<RayMeasure> fine = renderer().measure(view);
     double least = 1;
     for (const double step : {0.5, 1.0, 2.0}) {
@@ -298,9 +290,7 @@ TEST_F(Modes, MaximumSkipsNoVisibleVoxel) {
     const VolumeGrid grid = db_grid(61, 67, 71);
     const auto few = [](std::int64_t z, std::int64_t a, std::int64_t b) { return noise(z, a, b) < 0.002 ? 40.0 : 0.0; };
     renderer().set_volume(grid, voxels(grid, few).data());
-    View view = voxel_view(grid, 101, 99);
-    view.mode = ViewMode::mip;
-    view.azimuth_deg = 30;
+    View view = with(voxel_view(grid, 101, 99), "mode=mip azimuth_deg=30");
     const auto at = [&](double z, double a, double b) {  // trilinear, clamped to the edge
         double sum = 0;
         for (int corner = 0; corner < 8; ++corner) {

@@ -11,6 +11,7 @@
 #include "../unit/temporary_folder.h"
 #include "compute/error.h"
 #include "rendering.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux {
 namespace {
@@ -57,9 +58,7 @@ TEST(MoviePlans, TurntableRotatesFullTurn) {
 }
 
 TEST(MoviePlans, FittedVolumeKeepsSizeDuringTurn) {
-    View view;
-    view.fit = true;
-    view.zoom = 1.5;
+    View view = with(View{}, "fit=true zoom=1.5");
     const MoviePlan plan = plan_of({.frames = 12}, view);
     for (std::int64_t frame = 0; frame < 12; ++frame) {
         EXPECT_FALSE(plan.view(frame).fit);
@@ -83,9 +82,7 @@ TEST(MoviePlans, SweepMovesFromFirstToLastLayer) {
 }
 
 TEST(MoviePlans, SweepMovesSection) {
-    View view;
-    view.show = ViewContent::slice;
-    view.plane = SlicePlane::side;
+    View view = with(View{}, "show=slice plane=side");
     const MoviePlan plan = plan_of({.path = "sweep"}, view);
     ASSERT_EQ(plan.frames(), 20);
     EXPECT_DOUBLE_EQ(plan.view(0).plane_offset_um, -3 * 9.5);
@@ -110,9 +107,7 @@ TEST(MoviePlans, TimePathVisitsAllStepsInOrder) {
 }
 
 TEST(MoviePlans, TimeStampsMatchData) {
-    View view;
-    view.time_stamp = true;
-    view.time_s = 100;
+    View view = with(View{}, "time_stamp=true time_s=100");
     const MoviePlan plan = plan_of({.path = "time", .fps = "5"}, view, time_points(20, 0.08));
     EXPECT_DOUBLE_EQ(plan.view(0).time_s, 100);
     EXPECT_DOUBLE_EQ(plan.view(19).time_s, 100 + 19 * 0.08);

@@ -14,6 +14,7 @@
 #include "render/vk/device.h"
 #include "render/vk/queue.h"
 #include "rendering.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux::test {
 namespace {
@@ -43,11 +44,8 @@ VolumeLimits in_pages(std::int64_t pool_bytes = unlimited) {
 }
 
 View a_view(ViewMode mode = ViewMode::composite) {
-    View view;
+    View view = with(View{}, "width=160 height=120 box=false");
     view.mode = mode;
-    view.width = 160;
-    view.height = 120;
-    view.box = false;
     return view;
 }
 
@@ -190,13 +188,9 @@ TEST_F(Pages, SupportLinesLongerThanAnyTexture) {
             return 1e-3 * static_cast<double>(std::max({z, a, b}));
         };
         set_paged(grid, ramp, {.pool_bytes = 32 << 20});
-        View view = voxel_view(grid, 1, 1);
-        view.zoom = 1;
-        view.mode = ViewMode::mip;
+        View view = with(voxel_view(grid, 1, 1), "zoom=1 mode=mip low=0 high=20");
         view.azimuth_deg = line.azimuth_deg;
         view.elevation_deg = line.elevation_deg;
-        view.low = 0;
-        view.high = 20;
         EXPECT_GT(paged().render(view).pages.needed, 300);
         EXPECT_NEAR(paged().measure(view)[0].value, 19.999, 2e-3);
     }

@@ -7,6 +7,7 @@
 
 #include "compute/indexing.h"
 #include "rendering.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux::test {
 namespace {
@@ -42,19 +43,14 @@ class Panes : public Rendering {
             return 0.7 * ball(z, a, b) + 12 * noise(z, a, b);
         });
         renderer().set_volume(grid_, voxels_.data());
-        View volume = sized_view(96, 80);
-        volume.rest_samples = 3;
-        volume.lamp = Lamp::free;
-        volume.shadows = 0.6;
-        volume.ambient_occlusion = 0.5;
+        View volume = with(sized_view(96, 80), "rest_samples=3 lamp=free shadows=0.6 ambient_occlusion=0.5");
         views_.assign(4, volume);
         const std::array planes{SlicePlane::b_scan, SlicePlane::en_face, SlicePlane::side};
         for (std::size_t i = 0; i < planes.size(); ++i) {
             View& section = views_[i + 1];
-            section.show = ViewContent::slice;
+            set(section, "show=slice shadows=0 ambient_occlusion=0");
             section.plane = planes[i];
             section.width = 50 + 10 * static_cast<std::int64_t>(i);
-            section.shadows = section.ambient_occlusion = 0;
         }
     }
 
@@ -119,9 +115,7 @@ TEST_F(Panes, StayUnchangedWhileAnotherMoves) {
 
 // With a live ring, each pane shows new volumes.
 TEST_F(Panes, EqualSeparateRenderersForLiveRing) {
-    SlotRequest wanted;
-    wanted.grid = grid_;
-    wanted.range = {0, 40};
+    SlotRequest wanted{.grid = grid_, .range = {0, 40}};
     SlotWriter& slots = *renderer().make_slots(wanted).writer;
     std::memcpy(slots.targets(0).structure.data, voxels_.data(), voxels_.size());
     slots.publish(0, 1, 0, grid_.b_scans);
@@ -129,8 +123,7 @@ TEST_F(Panes, EqualSeparateRenderersForLiveRing) {
     std::uint64_t read = 0;
     std::map<std::size_t, PanePicture> shown;
     for (View& view : views_) {
-        view.low = 0;
-        view.high = 40;
+        set(view, "low=0 high=40");
     }
     for (int i = 0; i < 100; ++i) {
         for (std::size_t pane = 0; pane < views_.size(); ++pane) {
@@ -150,10 +143,7 @@ TEST_F(Panes, EqualSeparateRenderersForLiveRing) {
 // The pool has room for the pages of the sections, but not for all those of the volume. Panes must not evict each
 // other's pages forever.
 TEST_F(Panes, SlowPagedVolumeComesToRest) {
-    VolumeLimits limits;
-    limits.edge = 32;
-    limits.page_edge = 16;
-    limits.pool_bytes = 60 * 18 * 18 * 18 * 4;
+    VolumeLimits limits{.edge = 32, .pool_bytes = 60 * 18 * 18 * 18 * 4, .page_edge = 16};
     const auto paged = renderer_with(limits);
     const VolumeGrid grid = db_grid(80, 70, 60);
     const auto large = voxels(grid, [](auto z, auto a, auto b) { return 40 * noise(z / 3, a / 3, b / 3); });

@@ -1,6 +1,7 @@
 // The bricks of a live volume are built from the peaks that accompany the voxels. Pictures have the same bits as when a
 // shader searches for the largest voxels, complete and slice by slice, and no voxel is read for it.
 #include "slots_fixture.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux::test {
 namespace {
@@ -114,9 +115,7 @@ TEST_F(PeakSlots, VoxelsAreNotReadAgain) {
     write(0, codes);
     const Peaks peaks = *slots_->targets(0).peaks;
     std::memset(peaks.target.data, 0, index(peaks.target.b_scan_bytes * grid_.b_scans));
-    View view = small_view();
-    view.box = false;
-    view.low = 2;
+    View view = with(small_view(), "box=false low=2");
     const Image none = picture(whole(0, 2), view);
     EXPECT_NE(seen.pixels, none.pixels);
     for (std::size_t i = 3; i < none.pixels.size(); i += 4) ASSERT_EQ(none.pixels[i], none.pixels[3]);

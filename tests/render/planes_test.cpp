@@ -6,6 +6,7 @@
 
 #include "render/camera.h"
 #include "rendering.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux::test {
 namespace {
@@ -22,14 +23,9 @@ class Planes : public Rendering {
   protected:
     void SetUp() override {
         Rendering::SetUp();
-        view_.projection = Projection::orthographic;
-        view_.azimuth_deg = view_.elevation_deg = 0;
-        view_.background = {0, 0, 0};
-        view_.box = false;
-        view_.low = 0;
-        view_.high = 40;
-        view_.width = 96;
-        view_.height = 72;
+        set(view_,
+            "projection=orthographic azimuth_deg=0 elevation_deg=0 background=0,0,0 box=false low=0 high=40 "
+            "width=96 height=72");
     }
 
     VolumeGrid grid(std::size_t b_scans) const {
@@ -68,9 +64,8 @@ TEST_F(Planes, AreDrawnWhereScanned) {
     for (const auto& poses : {cross, parallel}) {
         show(poses, [](auto...) { return 30.0; });
         for (const Projection projection : {Projection::orthographic, Projection::perspective}) {
+            set(view_, "azimuth_deg=37 elevation_deg=28");
             view_.projection = projection;
-            view_.azimuth_deg = 37;
-            view_.elevation_deg = 28;
             const glm::dvec3 extent(1000.0 * depth, 1000.0 * a_scans, 1000.0 * a_scans);
             const Camera::Rays rays = Camera(view_, extent).rays();
             const std::vector<RayMeasure> found = renderer().measure(view_);
@@ -121,9 +116,7 @@ TEST_F(Planes, ProbesReportBScan) {
 
 // A live volume of planes is displayed as far as it is filled.
 TEST_F(Planes, LiveVolumeShowsFilledPartOnly) {
-    SlotRequest wanted;
-    wanted.grid = grid(2);
-    wanted.range = {0, 40};
+    SlotRequest wanted{.grid = grid(2), .range = {0, 40}};
     SlotWriter& slots = *renderer().make_slots(wanted).writer;
     renderer().set_poses(cross);
     const auto codes = voxels(wanted.grid, [](auto...) { return 40.0; });

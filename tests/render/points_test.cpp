@@ -4,6 +4,7 @@
 
 #include "render/transfer_function.h"
 #include "rendering.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux::test {
 namespace {
@@ -13,9 +14,7 @@ class Points : public SharedRendering {
     View view_of(const VolumeGrid& grid) {
         View view = voxel_view(grid, 12 * pixels, 10 * pixels);
         view.zoom *= pixels;  // the picture is larger by the same factor
-        view.mode = ViewMode::points;
-        view.low = 3;
-        view.high = 40;
+        set(view, "mode=points low=3 high=40");
         return view;
     }
 
@@ -75,11 +74,7 @@ TEST_F(Points, FrontBallIsVisible) {
         return is_there(z, a, b) ? 20 + 15 * noise(b, z, a) : 0.0;
     };
     renderer().set_volume(grid, voxels(grid, some).data());
-    View view = voxel_view(grid, 120, 100);
-    view.mode = ViewMode::points;
-    view.azimuth_deg = 30;
-    view.zoom = 1;
-    view.point_size = 0.9;
+    View view = with(voxel_view(grid, 120, 100), "mode=points azimuth_deg=30 zoom=1 point_size=0.9");
     const std::vector<RayMeasure> rays = renderer().measure(view);
     const double diagonal = std::hypot(10.0, 12.0, 14.0);
     const double c = std::cos(std::numbers::pi / 6);

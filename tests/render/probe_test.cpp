@@ -6,6 +6,7 @@
 
 #include "render/camera.h"
 #include "rendering.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux::test {
 namespace {
@@ -23,17 +24,11 @@ class Probing : public SharedRendering {
         grid_ = grid;
         renderer().set_volume(grid, voxels(grid, value).data());
         view_ = voxel_view(grid, 120, 100);
-        view_.preset = "gray";
-        view_.low = 0;
-        view_.high = 40;
+        set(view_, "preset=gray low=0 high=40");
     }
 
     void look_askew_in_perspective() {
-        view_.projection = Projection::perspective;
-        view_.zoom = 1;
-        view_.azimuth_deg = 25;
-        view_.elevation_deg = 40;
-        view_.roll_deg = 10;
+        set(view_, "projection=perspective zoom=1 azimuth_deg=25 elevation_deg=40 roll_deg=10");
     }
 
     // The ray of a pixel in voxels from the first one; spacing is 1.
@@ -93,8 +88,7 @@ TEST_F(ProbedBall, ReportsPositionsInMicrometres) {
     VolumeGrid grid = grid_;
     grid.spacing_um = {2, 2, 2};
     show(grid, ball(grid, radius));
-    view_.mode = ViewMode::isosurface;
-    view_.isovalue = 10;
+    set(view_, "mode=isosurface isovalue=10");
     const auto probe = renderer().probe(view_, 60, 50);
     ASSERT_TRUE(probe);
     EXPECT_TRUE(probe->has_spacing);
@@ -158,8 +152,7 @@ TEST_F(Probing, ExtremesReportTheirVoxels) {
                 return 5 + 28 * noise(z, a, b);
             };
             show(grid, some);
-            view_.width = 26;
-            view_.height = 24;
+            set(view_, "width=26 height=24");
             view_.zoom = std::sqrt(24.0 * 24 + 26 * 26 + 28 * 28) / 24;
             view_.mode = mode;
             for (const auto& [x, y] : {std::pair{3, 4}, {12, 20}, {25, 0}}) {
@@ -177,8 +170,7 @@ TEST_F(Probing, ExtremesReportTheirVoxels) {
 
 TEST_F(Probing, PointsReportFirstBall) {
     show(db_grid(edge, edge, edge), block);
-    view_.elevation_deg = 90;
-    view_.mode = ViewMode::points;
+    set(view_, "elevation_deg=90 mode=points");
     view_.zoom *= 1.01;  // so that pixels are not at the centres of balls
     const auto probe = renderer().probe(view_, 57, 43);
     ASSERT_TRUE(probe);
@@ -195,9 +187,7 @@ TEST_F(Probing, SectionsReportPositionsAndValuesInPlane) {
     };
     show(db_grid(edge, edge, edge), value);
     look_askew_in_perspective();  // a section must ignore it
-    view_.roll_deg = 0;
-    view_.show = ViewContent::slice;
-    view_.plane_offset_um = 10.5;
+    set(view_, "roll_deg=0 show=slice plane_offset_um=10.5");
     for (const auto& [x, y] : {std::pair{60, 70}, {30, 40}, {95, 99}}) {
         const auto probe = renderer().probe(view_, x, y);
         ASSERT_TRUE(probe);

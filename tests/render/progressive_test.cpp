@@ -5,6 +5,7 @@
 #include "rendering.h"
 #include "shaders/shared/raycast.h"
 #include "similarity.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux::test {
 namespace {
@@ -72,8 +73,7 @@ TEST_F(Progressive, MotionUsesAffordableRays) {
 TEST_F(Progressive, MotionResemblesFullPicture) {
     view_.zoom = 3;
     const Image coarse = moving();
-    view_.frame_ms = 33;
-    view_.rest_samples = 16;
+    set(view_, "frame_ms=33 rest_samples=16");
     const Image full = renderer().read(at_rest().drawing);
     EXPECT_NE(coarse.pixels, full.pixels);
     EXPECT_GE(similarity(coarse, full), 0.9);
@@ -85,10 +85,7 @@ TEST_F(Progressive, MotionResemblesFullPicture) {
 TEST_F(Progressive, MotionIsLitLikeFullPicture) {
     const VolumeGrid grid = db_grid(64, 64, 64);
     renderer().set_volume(grid, voxels(grid, ball(grid, 30)).data());
-    view_.box = false;
-    view_.background = {0, 0, 0};
-    view_.lamp = Lamp::free;
-    view_.lamp_azimuth_deg = 60;
+    set(view_, "box=false background=0,0,0 lamp=free lamp_azimuth_deg=60");
     const auto seen = [&](bool lit, double shadows) {
         view_.lighting = lit;
         view_.shadows = shadows;
@@ -140,8 +137,7 @@ TEST_F(Progressive, RestDrawsNoPictures) {
 }
 
 TEST_F(Progressive, RestartsForNewVolumeAndFlow) {
-    view_.flow_threshold = 2;
-    view_.flow_range = 20;
+    set(view_, "flow_threshold=2 flow_range=20");
     const auto seen = [&] { return renderer().read(at_rest().drawing).pixels; };
     const auto before = seen();
     VolumeGrid flow = db_grid(64, 64, 64);
@@ -160,9 +156,7 @@ TEST_F(Progressive, RestartsForNewVolumeAndFlow) {
 TEST_F(Progressive, RestartsForNewRing) {
     const VolumeGrid grid = db_grid(24, 24, 24);
     const auto shown_at_rest = [&](double value) {
-        SlotRequest wanted;
-        wanted.grid = grid;
-        wanted.range = {0, 40};
+        SlotRequest wanted{.grid = grid, .range = {0, 40}};
         SlotWriter& slots = *renderer().make_slots(wanted).writer;
         const std::vector<std::byte> codes = voxels(grid, [=](auto...) { return value; });
         std::memcpy(slots.targets(0).structure.data, codes.data(), codes.size());

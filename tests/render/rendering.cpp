@@ -1,4 +1,5 @@
 #include "rendering.h"
+#include "tests/support/set_fields.h"
 #include "tests/support/validation.h"
 
 #include <cmath>
@@ -51,14 +52,13 @@ std::ptrdiff_t open_descriptors() {
 }
 
 VolumeGrid db_grid(std::int64_t depth, std::int64_t a_scans, std::int64_t b_scans, VoxelType type) {
-    VolumeGrid grid;
-    grid.depth = depth;
-    grid.a_scans = a_scans;
-    grid.b_scans = b_scans;
-    grid.type = type;
-    grid.spacing_um = {1, 1, 1};
-    grid.quantity = "db";
-    grid.unit = "dB above noise floor";
+    VolumeGrid grid{.depth = depth,
+                    .a_scans = a_scans,
+                    .b_scans = b_scans,
+                    .type = type,
+                    .spacing_um = {1, 1, 1},
+                    .quantity = "db",
+                    .unit = "dB above noise floor"};
     if (type == VoxelType::u8) grid.scale = 50.0 / 255;
     if (type == VoxelType::u16) grid.scale = 50.0 / 65535;
     if (type != VoxelType::f32) grid.offset = -5;
@@ -106,12 +106,7 @@ double noise(std::int64_t x, std::int64_t y, std::int64_t z) {
 }
 
 View voxel_view(const VolumeGrid& grid, std::int64_t width, std::int64_t height) {
-    View view;
-    view.projection = Projection::orthographic;
-    view.azimuth_deg = 0;
-    view.elevation_deg = 0;
-    view.box = false;
-    view.lighting = false;
+    View view = with(View{}, "projection=orthographic azimuth_deg=0 elevation_deg=0 box=false lighting=false");
     view.width = width;
     view.height = height;
     const double diagonal = std::sqrt(

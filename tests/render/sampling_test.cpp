@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "rendering.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux::test {
 namespace {
@@ -51,11 +52,7 @@ class Passes : public SharedRendering {
         };
         renderer().set_volume(grid, voxels(grid, ramp).data());
         view_ = voxel_view(grid, 2 * edge, 2 * edge);
-        view_.preset = "gray";
-        view_.low = 0;
-        view_.high = 40;
-        view_.opacity = 0.2;
-        view_.background = {0, 0, 0};
+        set(view_, "preset=gray low=0 high=40 opacity=0.2 background=0,0,0");
     }
 
     double mean_level(const View& view) {
@@ -88,17 +85,14 @@ TEST_F(Passes, AreUnbiased) {
     truth.step = 0.125;
     const double expected = mean_level(truth);
     ASSERT_GT(expected, 5);
-    view_.step = 2;
-    view_.samples = 64;
+    set(view_, "step=2 samples=64");
     EXPECT_NEAR(mean_level(view_), expected, 0.1);
 }
 
 // Steps of two voxels cause ringing in speckle; further passes sample in between.
 TEST_F(Passes, ReduceErrorOfPixels) {
     view_.projection = Projection::perspective;
-    View truth = view_;
-    truth.step = 0.125;
-    truth.samples = 64;
+    View truth = with(view_, "step=0.125 samples=64");
     const Image expected = renderer().render(truth);
     const auto error = [&](std::int64_t samples) {
         view_.step = 2;
@@ -148,13 +142,9 @@ class Shortcuts : public SharedRendering, public testing::WithParamInterface<Sho
 TEST_P(Shortcuts, StayWithinOneLevelOfBruteForce) {
     const VolumeGrid grid = db_grid(56, 56, 56, GetParam().type);
     renderer().set_volume(grid, voxels(grid, speckled_layers).data());
-    View view;
+    View view = with(View{}, "box=false width=90 height=70 adaptive=false end_early=false");
     view.mode = GetParam().mode;
     view.preset = GetParam().preset;
-    view.box = false;
-    view.width = 90;
-    view.height = 70;
-    view.adaptive = view.end_early = false;
     Image expected;
     for (const double step : {2.5, 0.25}) {
         view.step = step;

@@ -20,9 +20,7 @@ class LiveOfSeveral : public LiveTest, public testing::WithParamInterface<std::s
 
     void make(Publishing publishing = Publishing::whole) {
         const std::vector<BackendChoice> devices(GetParam(), BackendChoice{.backend = Backend::cpu});
-        LivePipelineOptions options;
-        options.publishing = publishing;
-        options.reconstructor = several(devices, is_lost_);
+        LivePipelineOptions options{.publishing = publishing, .reconstructor = several(devices, is_lost_)};
         LiveTest::make(options);
     }
 

@@ -8,6 +8,7 @@
 
 #include "compute/error.h"
 #include "compute/indexing.h"
+#include "tests/support/set_fields.h"
 #include "traced.h"
 
 namespace echolux::test {
@@ -90,8 +91,7 @@ TEST_F(TracedSkies, UniformPictureEqualsSkyOfItsColour) {
     const VolumeGrid grid = db_grid(40, 40, 40);
     set_volume(grid, ball(grid, 18));
     set_curve({{0, 1, 1, 1, 0}, {.3, 1, 1, 1, 0}, {.35, 1, 1, 1, 20}, {1, 1, 1, 1, 20}}, 0);
-    view_.look = Look::oblique;
-    view_.lighting_strength = 1;
+    set(view_, "look=oblique lighting_strength=1");
     for (const double anisotropy : {0., .8}) {
         for (const bool surfaces : {false, true}) {
             view_.anisotropy = anisotropy;
@@ -124,9 +124,8 @@ TEST_F(TracedSkies, BrightPixelEqualsSmallLamp) {
     set_slab();
     constexpr double tau = .5, albedo = .8;
     set_white(tau, 64);
-    view_.bounces = 1;
+    set(view_, "bounces=1 sky=30");
     view_.scattering = albedo;
-    view_.sky = 30;
     constexpr std::int64_t columns = 64, rows = 32, row = 10;
     const auto expected = [&] {
         double sum = 0;
@@ -150,22 +149,17 @@ TEST_F(TracedSkies, BrightPixelEqualsSmallLamp) {
 TEST_F(TracedSkies, SlowCombineWithLamps) {
     set_slab();
     set_white(3, 64);
-    view_.paths = 24;
-    view_.lamp = Lamp::free;
-    view_.lamp_azimuth_deg = 60;
+    set(view_, "paths=24 lamp=free lamp_azimuth_deg=60");
     const std::vector<std::uint8_t> codes = some_codes(16 * 8);
     for (const Lights lights : {Lights::lamp, Lights::three_point}) {
+        set(view_, "lamp_brightness=2 sky=0");
         view_.lights = lights;
-        view_.lamp_brightness = 2;
-        view_.sky = 0;
         view_.sky_picture.clear();
         const Mean lamps = mean();
-        view_.lamp_brightness = 0;
-        view_.sky = 1;
+        set(view_, "lamp_brightness=0 sky=1");
         set_sky(16, 8, codes);
         const Mean sky = mean();
-        view_.lamp_brightness = 2;
-        view_.seed = 3;
+        set(view_, "lamp_brightness=2 seed=3");
         const Mean both = mean();
         EXPECT_GT(lamps.light, 0.05);
         EXPECT_GT(sky.light, 0.05);

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "rendering.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux::test {
 namespace {
@@ -19,15 +20,11 @@ class Sliced : public SharedRendering {
         grid_ = db_grid(32, 40, 36);
         renderer().set_volume(grid_, voxels(grid_, ramp).data());
         view_ = voxel_view(grid_, 40, 32);  // one voxel per pixel
-        view_.low = 0;
-        view_.high = 40;
+        set(view_, "low=0 high=40");
     }
 
     // Makes the volume invisible. Slices can then only be measured.
-    void hide_volume() {
-        view_.low = 1000;
-        view_.high = 2000;
-    }
+    void hide_volume() { set(view_, "low=1000 high=2000"); }
 
     const RayMeasure& at(const std::vector<RayMeasure>& rays, std::int64_t x, std::int64_t y) const {
         return rays[index(y * view_.width + x)];
@@ -40,8 +37,7 @@ class Sliced : public SharedRendering {
 // The volume in front of the plane is cut away, but not the plane. All modes show the same values, in gray.
 TEST_F(Sliced, SlowPlaneIsAtItsPositionInAllModes) {
     view_.slices = {0, 0, 2, -3.5};  // in the centre of B-scan 14
-    view_.slices_cut = false;
-    view_.clip_planes = {0, 0, -1, -5};
+    set(view_, "slices_cut=false clip_planes=0,0,-1,-5");
     for (const ViewMode mode : all_modes) {
         view_.mode = mode;
         const std::vector<RayMeasure> rays = renderer().measure(view_);
@@ -73,10 +69,7 @@ TEST_F(Sliced, FirstOfSeveralPlanesEndsRay) {
 
 // Linear reflectivities are black on a linear scale: 1 % of the largest value is dark, its fourth root is not.
 TEST_F(Sliced, SectionsOfReflectivityShowFourthRoot) {
-    view_.show = ViewContent::slice;
-    view_.zoom = 1;
-    view_.low = 0;
-    view_.high = 1;
+    set(view_, "show=slice zoom=1 low=0 high=1");
     const auto faint = [](auto...) { return 0.01; };
     const auto centre = [&] { return int{renderer().render(view_).pixels[index(4 * (16 * 40 + 20))]}; };
     grid_.quantity = grid_.unit = "";
@@ -111,10 +104,7 @@ class Section : public SharedRendering {
     void SetUp() override {
         grid_ = db_grid(depth, a_scans, b_scans);
         renderer().set_volume(grid_, voxels(grid_, random).data());
-        view_.show = ViewContent::slice;
-        view_.low = 0;
-        view_.high = 40;
-        view_.box = false;
+        set(view_, "show=slice low=0 high=40 box=false");
     }
 
     // Value of a section through voxels `first` to `last` of the viewing axis.
@@ -181,12 +171,7 @@ TEST_F(Section, SideShowsBScansToRight) {
 
 TEST_F(Section, ObliquePlaneShowsItsValues) {
     renderer().set_volume(grid_, voxels(grid_, ramp).data());
-    view_.mode = ViewMode::mip;
-    view_.plane = SlicePlane::oblique;
-    view_.plane_normal = {0, 3, 4};
-    view_.plane_offset_um = 2;
-    view_.width = 60;
-    view_.height = 50;
+    set(view_, "mode=mip plane=oblique plane_normal=0,3,4 plane_offset_um=2 width=60 height=50");
     const std::vector<RayMeasure> rays = renderer().measure(view_);
     // At the centre of the picture: 2 um along the normal from the centre of the volume.
     const double a = 0.6 * 2, b = 0.8 * 2;

@@ -27,12 +27,11 @@ class Slots : public Rendering {
   protected:
     SlotWriter& make(const VolumeGrid& grid, std::size_t count = 3, bool peaks = false) {
         grid_ = grid;
-        SlotRequest wanted;
-        wanted.grid = grid;
-        wanted.range = {-5, 45};
-        wanted.count = count;
-        wanted.peaks = peaks;
-        wanted.timeout = std::chrono::milliseconds(1500);
+        SlotRequest wanted{.grid = grid,
+                           .peaks = peaks,
+                           .range = {-5, 45},
+                           .count = count,
+                           .timeout = std::chrono::milliseconds(1500)};
         slots_ = renderer().make_slots(wanted).writer;
         return *slots_;
     }

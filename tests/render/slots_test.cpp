@@ -12,6 +12,7 @@
 #include "render/vk/memory.h"
 #include "render/vk/queue.h"
 #include "slots_fixture.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux::test {
 namespace {
@@ -50,9 +51,7 @@ TEST_F(Slots, EachVolumeIsFetchedOnce) {
 
 TEST_F(Slots, LightFollowsVolumesOfSlot) {
     make(db_grid(24, 24, 24));
-    View view = small_view();
-    view.ambient_occlusion = view.shadows = 1;
-    view.lamp = Lamp::free;
+    View view = with(small_view(), "ambient_occlusion=1 shadows=1 lamp=free");
     const std::vector<std::byte> first = voxels(grid_, ball(grid_, 8));
     const std::vector<std::byte> second = voxels(grid_, ball(grid_, 12));
     write(0, first);

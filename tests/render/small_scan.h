@@ -8,21 +8,18 @@
 
 #include "compute/backend.h"
 #include "compute/indexing.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux::test {
 
 // u16 spectra to codes that span 60 dB, independently of the volume.
 inline ReconstructionSpec noise_spec(std::int64_t samples, std::int64_t a_scans, std::int64_t b_scans,
                                      VoxelType type = VoxelType::u8) {
-    ReconstructionSpec plan;
+    ReconstructionSpec plan = with(ReconstructionSpec{}, "background=none noise_floor_db=20 low=0 high=60");
     plan.geometry.samples = samples;
     plan.geometry.a_scans = a_scans;
     plan.geometry.b_scans = b_scans;
-    plan.recipe.background = Background::none;
     plan.recipe.voxel = type;
-    plan.recipe.noise_floor_db = 20;
-    plan.recipe.low = 0;
-    plan.recipe.high = 60;
     plan.block_b_scans = b_scans;
     return plan;
 }
@@ -39,16 +36,14 @@ inline std::vector<std::uint16_t> noise_spectra(const ReconstructionSpec& plan, 
 inline Block block_of(const ReconstructionSpec& plan, std::span<const std::byte> spectra, std::int64_t volume,
                       std::int64_t begin, std::int64_t end, MemoryKind memory = MemoryKind::host) {
     const std::int64_t b_scan_bytes = plan.geometry.samples * plan.geometry.a_scans * 2;
-    Block block;
-    block.data = spectra.data() + begin * b_scan_bytes;
-    block.bytes = (end - begin) * b_scan_bytes;
-    block.memory = memory;
-    block.volume = volume;
-    block.first_b_scan = begin;
-    block.b_scans = end - begin;
-    block.sequence = static_cast<std::uint64_t>(volume * plan.geometry.b_scans + begin);
-    block.time_s = 0.5 * static_cast<double>(volume);
-    return block;
+    return Block{.data = spectra.data() + begin * b_scan_bytes,
+                 .bytes = (end - begin) * b_scan_bytes,
+                 .memory = memory,
+                 .volume = volume,
+                 .first_b_scan = begin,
+                 .b_scans = end - begin,
+                 .sequence = static_cast<std::uint64_t>(volume * plan.geometry.b_scans + begin),
+                 .time_s = 0.5 * static_cast<double>(volume)};
 }
 
 // Reconstructs a whole volume in host memory.

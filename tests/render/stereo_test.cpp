@@ -1,4 +1,5 @@
-// Stereo pictures: positions of points, and each eye's part equals the picture of that eye.
+// Stereo pictures: positions of points, and each eye's part equals the picture of that eye. Panoramas: the direction
+// of each pixel.
 #include "render/camera.h"
 
 #include <algorithm>
@@ -6,8 +7,10 @@
 #include <cmath>
 #include <cstring>
 #include <glm/geometric.hpp>
+#include <numbers>
 
 #include "rendering.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux::test {
 namespace {
@@ -19,10 +22,7 @@ class StereoPictures : public SharedRendering {
     void SetUp() override {
         const VolumeGrid grid = db_grid(24, 24, 24);
         renderer().set_volume(grid, voxels(grid, [](auto z, auto a, auto b) { return 40 * noise(z, a, b); }).data());
-        view_.preset = "tissue";
-        view_.low = 0;
-        view_.high = 40;
-        view_.width = 96;
+        set(view_, "preset=tissue low=0 high=40 width=96");
         view_.height = 200;  // several bands
         view_.eyes_apart = 0.1;
     }
@@ -39,11 +39,8 @@ class StereoPictures : public SharedRendering {
 TEST(StereoRays, PassThroughPointsOfTheirPixels) {
     const glm::dvec3 extent{300, 200, 250};
     for (const Projection projection : {Projection::perspective, Projection::orthographic}) {
-        View view;
+        View view = with(View{}, "roll_deg=20 target_um=20,-15,30 eyes_apart=0.2");
         view.projection = projection;
-        view.roll_deg = 20;
-        view.target_um = {20, -15, 30};
-        view.eyes_apart = 0.2;
         for (const double eye : {-0.5, 0.5}) {
             view.eye = eye;
             const Camera camera(view, extent);
@@ -60,9 +57,7 @@ TEST(StereoRays, PassThroughPointsOfTheirPixels) {
 
 // The target is in the plane of the picture. A point at half its distance is displaced by the distance of the eyes.
 TEST(StereoRays, DisplacePointsByDistanceFromTarget) {
-    View view;
-    view.look = Look::front;
-    view.eyes_apart = 0.1;
+    View view = with(View{}, "look=front eyes_apart=0.1");
     const glm::dvec3 extent{300, 300, 300};
     View left = view, right = view;
     left.eye = -0.5;
@@ -113,6 +108,64 @@ TEST_F(StereoPictures, AnaglyphsStoreLuminanceOfLeftEyeInRed) {
         ASSERT_EQ(rendered.pixels[i + 1], r[1]);
         ASSERT_EQ(rendered.pixels[i + 2], r[2]);
         ASSERT_EQ(rendered.pixels[i + 3], std::max(l[3], r[3]));
+    }
+}
+
+// ---- panoramas ------------------------------------------------------------------------------------------------------
+
+constexpr double pi = std::numbers::pi;
+constexpr std::int64_t columns = 64, rows = 32;
+
+View around_view() {
+    View view = with(View{}, "projection=panorama look=front distance=0 box=false low=0 high=40 preset=tissue");
+    view.width = columns;
+    view.height = rows;
+    return view;
+}
+
+// From the front along the B-scans, A-scans to the right, depth down.
+glm::dvec3 direction_of(double column, double row) {
+    const double longitude = 2 * pi * (column + 0.5) / double{columns} - pi;
+    const double latitude = 0.5 * pi - pi * (row + 0.5) / double{rows};
+    return {-std::sin(latitude), std::cos(latitude) * std::sin(longitude), std::cos(latitude) * std::cos(longitude)};
+}
+
+TEST(PanoramaRays, FollowLongitudeAndLatitude) {
+    const Camera camera(around_view(), {300, 200, 250});
+    for (int row = 0; row < rows; ++row) {
+        for (int column = 0; column < columns; ++column) {
+            const glm::dvec2 pixel(column + 0.5 - 0.5 * columns, row + 0.5 - 0.5 * rows);
+            const auto [start, unit] = camera.ray_at(pixel);
+            EXPECT_LT(glm::length(start), 1e-9);
+            ASSERT_LT(glm::distance(unit, direction_of(column, row)), 1e-12) << column << " " << row;
+            ASSERT_LT(glm::distance(camera.project(77.0 * unit), pixel), 1e-9);
+        }
+    }
+}
+
+class Panoramas : public SharedRendering {
+  protected:
+    // A value that increases from the centre outwards by 2 per voxel.
+    void set_hollow(std::int64_t edge) {
+        const VolumeGrid grid = db_grid(edge, edge, edge);
+        const double middle = 0.5 * static_cast<double>(edge - 1);
+        renderer().set_volume(grid, voxels(grid, [=](auto z, auto a, auto b) {
+                                        return 2 *
+                                               std::hypot(double(z) - middle, double(a) - middle, double(b) - middle);
+                                    }).data());
+    }
+};
+
+// The sphere has the same distance in all directions, and each pixel hits it in its direction.
+TEST_F(Panoramas, SphereIsEquallyFarFromCentre) {
+    set_hollow(48);
+    View view = with(around_view(), "mode=isosurface isovalue=30 step=0.25");
+    const std::vector<RayMeasure> measures = renderer().measure(view);
+    ASSERT_EQ(measures.size(), std::size_t{columns * rows});
+    for (std::size_t i = 0; i < measures.size(); ++i) {
+        ASSERT_NEAR(measures[i].distance, 15, 0.03) << i;
+        const glm::dvec3 met = 24.0 + 15.0 * direction_of(double(i % columns), double(i / columns));
+        for (int axis = 0; axis < 3; ++axis) ASSERT_NEAR(measures[i].voxel[index(axis)] + 0.5, met[axis], 0.55) << i;
     }
 }
 

@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "rendering.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux::test {
 namespace {
@@ -81,15 +82,10 @@ double plane_distance(const HostRay& ray) {
 class Surface : public SharedRendering {
   protected:
     View view_of(Projection projection, double azimuth_deg, double elevation_deg) {
-        View view;
-        view.mode = ViewMode::isosurface;
-        view.isovalue = 20;
-        view.box = false;
+        View view = with(View{}, "mode=isosurface isovalue=20 box=false width=90 height=80");
         view.projection = projection;
         view.azimuth_deg = azimuth_deg;
         view.elevation_deg = elevation_deg;
-        view.width = 90;
-        view.height = 80;
         return view;
     }
 
@@ -145,13 +141,9 @@ class LitBall : public Surface {
     void expect_shades(View view, const ToLamp& to_lamp) {
         const VolumeGrid grid = db_grid(edge, edge, edge);
         renderer().set_volume(grid, voxels(grid, ball_value).data());
-        view.preset = "oct-gray";
-        view.low = 0;
-        view.high = 40;
-        view.lighting = false;
+        set(view, "preset=oct-gray low=0 high=40 lighting=false");
         const Image plain = renderer().render(view);
-        view.lighting = true;
-        view.lighting_strength = 1;
+        set(view, "lighting=true lighting_strength=1");
         const Image image = renderer().render(view);
         const double trust = 2 / (2 + 0.04 * 40);  // for a slope of 2 per voxel in a range of 40
         int compared = 0;
@@ -192,8 +184,7 @@ TEST_F(LitBall, IsShadedByFreeLamp) {
     view.lamp_elevation_deg = 90;  // from above: against the depth
     expect_shades(view, [](const HostRay&) { return Vector{-1, 0, 0}; });
     view.azimuth_deg = 90;  // the lamp stays with the eye
-    view.lamp_elevation_deg = 0;
-    view.lamp_azimuth_deg = -90;
+    set(view, "lamp_elevation_deg=0 lamp_azimuth_deg=-90");
     expect_shades(view, [](const HostRay&) { return Vector{0, 0, -1}; });
 }
 

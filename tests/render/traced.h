@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "rendering.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux::test {
 
@@ -20,20 +21,10 @@ class Traced : public Rendering {
 
     void SetUp() override {
         Rendering::SetUp();
-        view_.mode = ViewMode::traced;
-        view_.projection = Projection::orthographic;
-        view_.look = Look::top;
-        view_.box = view_.lighting = false;
-        view_.transparent = true;
-        view_.width = view_.height = 48;
-        view_.sky = 1;
-        view_.lamp_brightness = 0;
-        view_.bounces = 0;
-        view_.tone = Tone::linear;
+        set(view_,
+            "mode=traced projection=orthographic look=top box=false lighting=false transparent=true width=48 "
+            "height=48 sky=1 lamp_brightness=0 bounces=0 tone=linear paths=16 denoise=false noise_target=0");
         view_.exposure_ev = stops;
-        view_.paths = 16;
-        view_.denoise = false;
-        view_.noise_target = 0;
         view_.spreads_pixels = false;  // so that pixels are independent
     }
 
@@ -47,8 +38,7 @@ class Traced : public Rendering {
     }
 
     void set_volume(const VolumeGrid& grid, const ValueAt& value) {
-        view_.low = 0;
-        view_.high = 40;
+        set(view_, "low=0 high=40");
         renderer().set_volume(grid, voxels(grid, value).data());
     }
 
@@ -86,10 +76,8 @@ class Traced : public Rendering {
     void expect_opacity_of_ray_casting() {
         view_.paths = 64;
         const std::vector<Pixel> traced = pixels();
+        set(view_, "step=0.1 adaptive=false end_early=false samples=16");
         view_.mode = ViewMode::composite;
-        view_.step = .1;
-        view_.adaptive = view_.end_early = false;
-        view_.samples = 16;
         const std::vector<Pixel> cast = pixels();
         double difference = 0, variance = 0;
         for (std::size_t i = 0; i < traced.size(); ++i) {
@@ -123,13 +111,9 @@ class Traced : public Rendering {
 
     // A lamp at the eye and one behind the volume, each covering half of the sky.
     Mean mean_of_lamps_all_around() {
-        view_.sky = 0;
-        view_.lamp_size_deg = 90;
-        view_.lamp_brightness = 1;
+        set(view_, "sky=0 lamp_size_deg=90 lamp_brightness=1");
         const Mean before = mean();
-        view_.lamp = Lamp::free;
-        view_.lamp_azimuth_deg = 180;
-        view_.lamp_elevation_deg = 0;
+        set(view_, "lamp=free lamp_azimuth_deg=180 lamp_elevation_deg=0");
         const Mean behind = mean();
         return {before.light + behind.light, before.opacity, std::hypot(before.sigma, behind.sigma)};
     }

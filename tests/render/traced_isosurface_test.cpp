@@ -5,7 +5,9 @@
 #include <numbers>
 
 #include "compute/indexing.h"
+#include "tests/support/set_fields.h"
 #include "traced.h"
+#include "two_axes.h"
 
 namespace echolux::test {
 namespace {
@@ -16,11 +18,7 @@ class TracedIsosurface : public Traced {
 
     void SetUp() override {
         Traced::SetUp();
-        view_.isosurface = true;
-        view_.isovalue = 20;
-        view_.opacity = 0;
-        view_.scattering = 1;
-        view_.sky = 1;
+        set(view_, "isosurface=true isovalue=20 opacity=0 scattering=1 sky=1");
     }
 
     // With a surface at half the radius.
@@ -49,11 +47,9 @@ TEST_F(TracedIsosurface, ConservesEnergyInFurnace) {
     }
     view_.opacity = 1;
     expect_furnace("in haze");
-    view_.lighting = true;
-    view_.lighting_strength = 1;
+    set(view_, "lighting=true lighting_strength=1");
     expect_furnace("in haze with surfaces");
-    view_.clip_high = {.6, 1, .4};
-    view_.clip_planes = {0, 1, 1, 3};
+    set(view_, "clip_high=0.6,1,0.4 clip_planes=0,1,1,3");
     expect_furnace("cut open");
     view_.isovalue = -100;  // the whole volume is solid
     expect_furnace("all of it");
@@ -61,12 +57,9 @@ TEST_F(TracedIsosurface, ConservesEnergyInFurnace) {
 
 TEST_F(TracedIsosurface, CoincidesWithRayCasting) {
     set_ball(36);
-    view_.clip_high = {1, 1, .6};
-    view_.paths = 64;
+    set(view_, "clip_high=1,1,0.6 paths=64");
     const std::vector<Pixel> traced = pixels();
-    view_.mode = ViewMode::isosurface;
-    view_.samples = 64;
-    view_.step = .25;
+    set(view_, "mode=isosurface samples=64 step=0.25");
     const std::vector<Pixel> cast = pixels();
     double difference = 0, hidden = 0;
     for (std::size_t i = 0; i < traced.size(); ++i) {
@@ -84,12 +77,7 @@ TEST_F(TracedIsosurface, SlowIsDarkenedByHazeInFront) {
     grid.spacing_um = {1, 1000, 1000};
     set_volume(grid, [](std::int64_t z, auto...) { return z < 32 ? 10 : 30; });
     set_curve({{0, 0, 0, 0, 1}, {.6, 0, 0, 0, 1}, {.7, 1, 1, 1, 1}, {1, 1, 1, 1, 1}}, 64);
-    view_.zoom = 20;
-    view_.sky = 0;
-    view_.bounces = 1;
-    view_.lamp_brightness = 1;
-    view_.lamp_size_deg = 0;
-    view_.paths = 64;
+    set(view_, "zoom=20 sky=0 bounces=1 lamp_brightness=1 lamp_size_deg=0 paths=64");
     const double bare = mean().light;
     EXPECT_NEAR(bare, 1, 0.15);  // a white surface facing a lamp of brightness 1
     for (const double depth : {.25, 1., 2.}) {
@@ -110,9 +98,7 @@ TEST_F(TracedIsosurface, SlowSeesLessSkyAtFootOfWall) {
     set_curve({{0, 1, 1, 1, 0}, {1, 1, 1, 1, 0}}, 0);
     view_.width = view_.height = edge;
     view_.zoom = std::numbers::sqrt3;  // one voxel per pixel
-    view_.roughness = 1;
-    view_.bounces = 1;
-    view_.paths = 128;
+    set(view_, "roughness=1 bounces=1 paths=128");
     const std::vector<Pixel> found = pixels();
     for (std::int64_t column = 36; column < 60; column += 3) {
         double light = 0;
@@ -135,9 +121,7 @@ TEST_F(TracedIsosurface, ExtinctionStaysBelowMajorant) {
 
 TEST_F(TracedIsosurface, MotionShowsIsosurface) {
     set_ball(36);
-    view_.transparent = false;
-    view_.frame_ms = 1000;
-    view_.paths = 2;
+    set(view_, "transparent=false frame_ms=1000 paths=2");
     double now_s = 10;
     PanePicture shown;
     for (int i = 0; i < 8; ++i) {  // the first may be slow on a busy machine, which makes the next one coarse
@@ -148,6 +132,61 @@ TEST_F(TracedIsosurface, MotionShowsIsosurface) {
     View cast = view_;
     cast.mode = ViewMode::isosurface;
     EXPECT_EQ(renderer().read(shown.drawing).pixels, renderer().render(cast).pixels);
+}
+
+// ---- transfer functions over two axes -------------------------------------------------------------------------------
+
+class TracedPlane : public Traced {
+  protected:
+    void SetUp() override {
+        Traced::SetUp();
+        const VolumeGrid grid = db_grid(30, 41, 37, VoxelType::u8);
+        set_volume(grid, speckle_in_boxes);
+        set(view_, "look=free zoom=1.6");
+        TransferWidget white = box({12, 25}, {3, 12}, 60, 0.5);
+        white.colour = {1, 1, 1};
+        TransferCurve curve = dark({SecondAxis::gradient, 0, 20, {white}});
+        for (TransferNode& node : curve.nodes) node = {node.value, 1, 1, 1, node.value > 0 ? 4. : 0.};
+        view_.transfer = "test";
+        view_.transfer_curve = curve;
+    }
+};
+
+TEST_F(TracedPlane, SlowWhiteCurveConservesEnergy) {
+    view_.scattering = 1;
+    const Mean found = mean();
+    EXPECT_GT(found.opacity, 0.2);
+    EXPECT_NEAR(found.light, found.opacity, 1e-4);
+}
+
+TEST_F(TracedPlane, ExtinctionStaysBelowMajorant) {
+    expect_valid_majorants(100);
+}
+
+TEST_F(TracedPlane, SlowHasOpacityOfRayCasting) {
+    expect_opacity_of_ray_casting();
+}
+
+TEST_F(TracedPlane, SlowSurfacesOfAnyRoughnessConserveLight) {
+    set(view_, "scattering=1 lighting=true");
+    TransferCurve& curve = *view_.transfer_curve;
+    curve.nodes.front().roughness = 0.05;
+    curve.nodes.back().roughness = 1;
+    const Mean found = mean();
+    EXPECT_NEAR(found.light, found.opacity, 1e-4);
+}
+
+// A curve with constant roughness equals the view's roughness, except for the rounding of its table.
+TEST_F(TracedPlane, SlowConstantRoughnessEqualsThatOfView) {
+    set(view_, "lighting=true sky=0.2 lamp_brightness=2 paths=32 roughness=0.3");
+    const Mean plain = mean();
+    for (TransferNode& node : view_.transfer_curve->nodes) node.roughness = 0.3;
+    view_.roughness = 1;
+    const Mean curve = mean();
+    EXPECT_NEAR(curve.light, plain.light, 2e-3 * plain.light);
+    for (TransferNode& node : view_.transfer_curve->nodes)
+        node.roughness = 0.05;  // the means for 1 and 0.5 are too similar to tell them apart
+    EXPECT_GT(std::abs(mean().light - plain.light), 3e-3 * plain.light);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "compute/indexing.h"
+#include "tests/support/set_fields.h"
 #include "traced.h"
 
 namespace echolux::test {
@@ -21,16 +22,9 @@ class TracedReference : public Traced {
     // Seen from above, in pictures much smaller than voxels; lit from the right and above.
     void SetUp() override {
         Traced::SetUp();
-        view_.zoom = 100;
-        view_.width = view_.height = 24;
-        view_.paths = 16;
-        view_.sky = 0;
-        view_.bounces = 1;
-        view_.scattering = 1;
-        view_.lamp = Lamp::free;
-        view_.lamp_azimuth_deg = 50;
-        view_.lamp_elevation_deg = 30;
-        view_.lamp_size_deg = 0;
+        set(view_,
+            "zoom=100 width=24 height=24 paths=16 sky=0 bounces=1 scattering=1 lamp=free lamp_azimuth_deg=50 "
+            "lamp_elevation_deg=30 lamp_size_deg=0");
         view_.lamp_brightness = 1 / std::numbers::pi;  // irradiance 1
         view_.exposure_ev = 2;                         // the light is weak
     }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "tests/support/set_fields.h"
 #include "traced.h"
 
 namespace echolux::test {
@@ -30,9 +31,7 @@ TEST_F(Traced, SlabsMatchAddingDoubling) {
 // eye, mu = 1.
 TEST_F(Traced, LampScatteringMatchesClosedForm) {
     set_slab();
-    view_.sky = 0;
-    view_.bounces = 1;
-    view_.scattering = .8;
+    set(view_, "sky=0 bounces=1 scattering=0.8");
     view_.lamp_brightness = 1 / std::numbers::pi;  // irradiance 1
     view_.lamp_size_deg = 0;
     for (const auto& [depth, g, light] :
@@ -41,10 +40,7 @@ TEST_F(Traced, LampScatteringMatchesClosedForm) {
         view_.anisotropy = g;
         expect_light(light, testing::PrintToString(depth));
     }
-    view_.anisotropy = 0;
-    view_.lamp = Lamp::free;
-    view_.lamp_elevation_deg = 0;
-    view_.lamp_azimuth_deg = 60;
+    set(view_, "anisotropy=0 lamp=free lamp_elevation_deg=0 lamp_azimuth_deg=60");
     for (const auto& [depth, light] : {std::array{.5, .016486}, std::array{4., .021221}}) {
         set_white(depth, 64);
         expect_light(light, "from the side, " + testing::PrintToString(depth));
@@ -54,8 +50,7 @@ TEST_F(Traced, LampScatteringMatchesClosedForm) {
 // Under a sky on both sides, with transmitted light.
 TEST_F(Traced, SingleScatteringMatchesClosedForm) {
     set_slab();
-    view_.bounces = 1;
-    view_.scattering = .9;
+    set(view_, "bounces=1 scattering=0.9");
     for (const auto& [depth, light] : {std::array{.1, .97653}, std::array{1., .59125}, std::array{10., .13817}}) {
         set_white(depth, 64);
         const Mean found = mean();
@@ -68,10 +63,7 @@ TEST_F(Traced, ConservesEnergyInFurnace) {
     const VolumeGrid grid = db_grid(20, 24, 28, VoxelType::u8);
     set_volume(grid, [](std::int64_t z, std::int64_t a, std::int64_t b) { return 40 * noise(z, a, b); });
     set_curve({{0, 1, 1, 1, 0}, {.3, 1, 1, 1, 0}, {.5, 1, 1, 1, 60}, {.6, 1, 1, 1, 3}, {1, 1, 1, 1, 20}}, 0);
-    view_.scattering = 1;
-    view_.anisotropy = .5;
-    view_.look = Look::free;
-    view_.clip_low = {.1, .2, .3};
+    set(view_, "scattering=1 anisotropy=0.5 look=free clip_low=0.1,0.2,0.3");
     expect_light_of_sky(4e-4);
 }
 
@@ -80,9 +72,7 @@ TEST_F(Traced, SurfacesConserveEnergyInFurnace) {
     const VolumeGrid grid = db_grid(40, 40, 40);
     set_volume(grid, ball(grid, 18));
     set_curve({{0, 1, 1, 1, 0}, {.3, 1, 1, 1, 0}, {.35, 1, 1, 1, 200}, {1, 1, 1, 1, 200}}, 0);
-    view_.scattering = 1;
-    view_.lighting = true;
-    view_.lighting_strength = 1;
+    set(view_, "scattering=1 lighting=true lighting_strength=1");
     for (const double roughness : {.2, .5, 1.}) {
         view_.roughness = roughness;
         expect_light_of_sky(4e-4, testing::PrintToString(roughness));
@@ -94,8 +84,7 @@ TEST_F(Traced, SurfacesConserveEnergyInFurnace) {
 TEST_F(Traced, SlowLampEqualsSkyInItsPlace) {
     set_slab();
     set_white(3, 64);
-    view_.paths = 64;
-    view_.lamp = Lamp::headlight;
+    set(view_, "paths=64 lamp=headlight");
     const Mean sky = mean();
     const Mean lamps = mean_of_lamps_all_around();
     EXPECT_NEAR(lamps.light, sky.light, 4 * std::hypot(sky.sigma, lamps.sigma));
@@ -106,15 +95,10 @@ TEST_F(Traced, SlowSurfacesReflectLampLikeSkyInItsPlace) {
     const VolumeGrid grid = db_grid(40, 40, 40);
     set_volume(grid, ball(grid, 18));
     set_curve({{0, .8, .8, .8, 0}, {.3, .8, .8, .8, 0}, {.35, .8, .8, .8, 200}, {1, .8, .8, .8, 200}}, 0);
-    view_.lighting = true;
-    view_.lighting_strength = 1;
-    view_.zoom = 2;
-    view_.paths = 64;
+    set(view_, "lighting=true lighting_strength=1 zoom=2 paths=64");
     for (const double roughness : {.3, 1.}) {
+        set(view_, "sky=1 lamp_brightness=0 lamp=headlight");
         view_.roughness = roughness;
-        view_.sky = 1;
-        view_.lamp_brightness = 0;
-        view_.lamp = Lamp::headlight;
         const Mean sky = mean();
         // Pixels also differ by their position on the ball, so this is an upper bound of the errors.
         EXPECT_NEAR(mean_of_lamps_all_around().light / sky.light, 1, 0.015) << roughness;
@@ -125,9 +109,7 @@ TEST_F(Traced, SlowSurfacesReflectLampLikeSkyInItsPlace) {
 TEST_F(Traced, CutInsideBrickEqualsShorterSlab) {
     set_slab();
     set_white(8, 64);
-    view_.sky = 0;
-    view_.lamp_brightness = 1;
-    view_.lamp_size_deg = 0;
+    set(view_, "sky=0 lamp_brightness=1 lamp_size_deg=0");
     view_.clip_low = {28.5 / 64, 0, 0};  // on the side of the lamp
     const Mean cut = mean();
     view_.clip_low = {0, 0, 0};
@@ -146,8 +128,7 @@ class TracedSpeckle : public Traced {
             return (a / 9 + b / 8 + z / 10) % 3 == 0 ? 44 * noise(z, a, b) : 0;
         });
         set_curve({{0, 1, 1, 1, 0}, {.4, 1, .8, .5, 0}, {.45, 1, .9, .4, 80}, {.5, 1, 1, 1, 2}, {1, 1, 1, 1, 6}}, 0);
-        view_.look = Look::free;
-        view_.zoom = 1.6;
+        set(view_, "look=free zoom=1.6");
     }
 };
 
@@ -165,8 +146,7 @@ TEST_F(TracedSpeckle, SlowRepeatsPictureOfSameSeed) {
     const Image first = renderer().render(view_);
     view_.seed = 1;
     EXPECT_NE(renderer().render(view_).pixels, first.pixels);
-    view_.seed = 0;
-    view_.width = 60;
+    set(view_, "seed=0 width=60");
     renderer().render(view_);
     view_.width = 48;
     EXPECT_EQ(renderer().render(view_).pixels, first.pixels);
@@ -179,8 +159,7 @@ class TracedErrors : public Traced {
         Traced::SetUp();
         set_slab();
         set_white(1, 64);
-        view_.scattering = .9;
-        view_.width = view_.height = 16;
+        set(view_, "scattering=0.9 width=16 height=16");
     }
 
     double slope(int decades) {
@@ -220,8 +199,7 @@ class TracedNeighbours : public Traced {
         Traced::SetUp();
         set_slab();
         set_white(1, 64);
-        view_.bounces = 1;
-        view_.paths = 1;
+        set(view_, "bounces=1 paths=1");
         view_.spreads_pixels = true;
     }
 
@@ -265,17 +243,13 @@ TEST_F(Traced, ToleratesNonFiniteVoxels) {
     const VolumeGrid grid = db_grid(16, 16, 16);
     set_volume(grid, [](std::int64_t z, std::int64_t, std::int64_t) { return z % 5 == 0 ? std::nan("") : 30.; });
     set_white(4, 0);
-    view_.lighting = true;
-    view_.lamp_brightness = 1;
-    view_.width = 1;
-    view_.height = 1;
+    set(view_, "lighting=true lamp_brightness=1 width=1 height=1");
     for (const Pixel& pixel : pixels()) EXPECT_TRUE(std::isfinite(pixel.light));
     expect_valid_majorants(0);
 }
 
 TEST_F(TracedSpeckle, WindowShowsCompositeDuringMotionAndPathsAtRest) {
-    view_.transparent = false;
-    view_.paths = 8;
+    set(view_, "transparent=false paths=8");
     View composite = view_;
     composite.mode = ViewMode::composite;
     double now_s = 10;

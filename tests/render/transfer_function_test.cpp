@@ -9,6 +9,7 @@
 #include "render/slots/voxel_source.h"
 #include "render/view/curve.h"
 #include "rendering.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux::test {
 namespace {
@@ -64,8 +65,7 @@ TEST(TransferFunction, RejectsFileOfOtherUnitWithoutRange) {
     EXPECT_EQ(refusal_of([&] { transfer_function(view, grid_of("HU"), percentiles); }).line(),
               "curve.toml, transfer.unit: its unit is counts, that of the volume HU (set view.low and "
               "view.high: the preset is then spread between them)");
-    view.low = 0;
-    view.high = 4;
+    set(view, "low=0 high=4");
     const TransferFunction function = transfer_function(view, grid_of("HU"), percentiles);
     EXPECT_DOUBLE_EQ(function.nodes[1].value, 2);
 }
@@ -112,12 +112,7 @@ TEST(TransferFunction, ZeroIsValidIsovalue) {
 ValueRange range_of(const std::string& quantity) {
     std::vector<float> values(1000, -175);
     for (std::size_t i = 0; i < values.size(); i += 5) values[i] = 0.05f * static_cast<float>(i);
-    VolumeGrid grid;
-    grid.depth = 100;
-    grid.a_scans = 10;
-    grid.b_scans = 1;
-    grid.type = VoxelType::f32;
-    grid.quantity = quantity;
+    VolumeGrid grid{.depth = 100, .a_scans = 10, .b_scans = 1, .type = VoxelType::f32, .quantity = quantity};
     return voxels_in_memory(grid, values.data())->range();
 }
 
@@ -172,12 +167,7 @@ TEST_F(Moment, PicturesUseKeptRange) {
 
 TEST_F(Moment, ExtinctionIsPerLengthForAnyDepthAndVoxels) {
     View view;
-    view.preset = "tissue";
-    view.opacity_length_um = 200;
-    view.opacity = 0.4;
-    view.look = Look::front;
-    view.projection = Projection::orthographic;
-    view.width = view.height = 9;
+    set(view, "preset=tissue opacity_length_um=200 opacity=0.4 look=front projection=orthographic width=9 height=9");
     const double extinction = 12 * (22 - 17.8) / 8.14 * 3 + 12;  // tissue at 22 dB: from 12 to 48 over 8.14 dB
     for (const auto& [depth, b_scans, spacing] :
          {std::tuple{std::int64_t{40}, std::int64_t{30}, 2.0}, {std::int64_t{10}, std::int64_t{60}, 1.0}}) {

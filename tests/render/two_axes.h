@@ -27,11 +27,7 @@ inline TransferCurve dark(TransferPlane plane, double length_um = 0) {
 }
 
 inline TransferFunction function_of(const TransferPlane& plane) {
-    TransferFunction function;
-    function.nodes = dark({}).nodes;
-    function.range = {0, 40};
-    function.plane = plane;
-    return function;
+    return TransferFunction{.nodes = dark({}).nodes, .range = {0, 40}, .plane = plane};
 }
 
 // Sparse: most of it is almost 0.

@@ -9,6 +9,7 @@
 #include "compute/indexing.h"
 #include "engine/offline/reconstruction.h"
 #include "small_scan.h"
+#include "tests/support/set_fields.h"
 #include "viewer_fixture.h"
 
 namespace echolux::test {
@@ -92,9 +93,7 @@ TEST_F(ScansInViewer, ReconstructsScanAndStepsThroughVolumes) {
 // Equals the renderer's picture of the same voxels.
 TEST_F(ScansInViewer, SavedPictureHasFullQuality) {
     open_scan_in_viewer();
-    View view = stage_view();
-    view.low = 0;
-    view.high = 60;
+    View view = with(stage_view(), "low=0 high=60");
     for (const std::int64_t samples : {1, 4}) {
         view.samples = samples;
         renderer().set_volume(*view_source().grid(), expected(plan_, 0).data());
@@ -128,10 +127,7 @@ TEST_F(ScansInViewer, ChangedSettingReprocessesShownVolume) {
     turn_until_voxels_are(expected(plan, 1));
     EXPECT_NE(followed().pixels, before.pixels);
     plan.recipe.high = 90;  // changes the meaning of the voxels, which needs a new ring
-    view_source().live()->change(changed([](Scan& scan) {
-        scan.recipe.window = Window::rect;
-        scan.recipe.high = 90;
-    }));
+    view_source().live()->change(changed([](Scan& scan) { set(scan, "window=rect high=90"); }));
     turn_until_voxels_are(expected(plan, 1));
     turn_until([&] { return std::abs(view_source().grid()->scale - 90.0 / 255) < 1e-9; });
 }

@@ -13,6 +13,7 @@
 #include "bench/spectra.h"
 #include "compute/error.h"
 #include "rendering.h"
+#include "tests/support/set_fields.h"
 #include "tests/vulkan_faults/vulkan_faults.h"
 
 namespace echolux::test {
@@ -38,10 +39,7 @@ std::vector<std::byte> still_voxels() {
 Image lit_volume() {
     Renderer renderer;
     renderer.set_volume(still_grid(), still_voxels().data());
-    View view = small_view();
-    view.ambient_occlusion = 0.5;
-    view.shadows = 0.5;
-    view.lamp = Lamp::free;
+    View view = with(small_view(), "ambient_occlusion=0.5 shadows=0.5 lamp=free");
     return renderer.render(view);
 }
 
@@ -53,9 +51,7 @@ Image volume_with_flow() {
     flow.quantity = "velocity";
     renderer.set_flow(flow,
                       voxels(flow, [](auto depth, auto, auto) { return 0.1 * static_cast<double>(depth); }).data());
-    View view = small_view();
-    view.flow_range = 2;
-    view.flow_threshold = 0.1;
+    View view = with(small_view(), "flow_range=2 flow_threshold=0.1");
     return renderer.render(view);
 }
 
