@@ -24,6 +24,7 @@
 #include "plugins/echolux_push.h"
 #ifdef ECHOLUX_RENDER
 #include "render/renderer.h"
+#include "tests/support/set_fields.h"
 #endif
 
 namespace echolux {
@@ -77,17 +78,16 @@ std::vector<float> tissue() {
 void measure_picture([[maybe_unused]] BenchBook& book) {
 #ifdef ECHOLUX_RENDER
     book.figure("picture/128", "unlit composite of 128^3 voxels, 256 x 256 pixels", "s", [&] {
-        VolumeGrid grid;
-        grid.depth = grid.a_scans = grid.b_scans = edge;
-        grid.spacing_um = {5, 5, 5};
-        grid.quantity = "db";
-        grid.unit = "dB above noise floor";
+        VolumeGrid grid{.depth = edge,
+                        .a_scans = edge,
+                        .b_scans = edge,
+                        .spacing_um = {5, 5, 5},
+                        .quantity = "db",
+                        .unit = "dB above noise floor"};
         Renderer renderer;
         renderer.set_volume(grid, tissue().data());
-        View view;
+        View view = with(View{}, "lighting=false width=256 height=256");
         view.mode = ViewMode::composite;
-        view.lighting = false;
-        view.width = view.height = 256;
         return book.repeated(1, 10, [&](int) { return seconds_of([&] { renderer.render(view); }); });
     });
 #endif
@@ -106,10 +106,7 @@ class Ring {
         stream.slots = 16;
         const std::string name = "bench-" + std::to_string(getpid());
         if (echolux_push_create(&push_, name.c_str(), &stream) != 0) throw std::runtime_error(push_.problem);
-        SourceRequest wanted;
-        wanted.name = "shm:" + name;
-        wanted.memory = MemoryKind::host;
-        wanted.settings.pool_blocks = 16;
+        SourceRequest wanted{.name = "shm:" + name, .settings = {.pool_blocks = 16}, .memory = MemoryKind::host};
         source_ = open_shared_memory(wanted, std::chrono::seconds(10));
         source_->start();
     }

@@ -16,6 +16,7 @@
 #include "compute/plan/describe.h"
 #include "controlled_test.h"
 #include "listener.h"
+#include "tests/support/volumes.h"
 #include "ui/control/methods.h"
 #include "ui/control/operation_methods.h"
 #include "ui/workspace/calibrating.h"
@@ -399,10 +400,7 @@ TEST_F(ControlTest, ReproducesNoPicturesOfOtherFolders) {
 }
 
 TEST_F(ControlTest, OperationsAreCancelledByJob) {
-    Volume large;
-    large.grid.depth = large.grid.a_scans = 256;
-    large.grid.b_scans = 128;
-    large.grid.quantity = "db";
+    Volume large = make_volume({.depth = 256, .a_scans = 256, .b_scans = 128, .quantity = "db"});
     large.voxels.resize(index(large.grid.b_scan_bytes() * large.grid.b_scans));
     write_volume(folder() / "large.nrrd", large);
     EXPECT_EQ(result("operation.cancel")["jobs"], Json::array());

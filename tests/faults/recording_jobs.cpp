@@ -73,9 +73,7 @@ class RecordingJob : public Job {
 
   private:
     static RecordingRequest wanted(const SmallSource& source, const Path& folder, double dark) {
-        RecordingRequest wanted;
-        wanted.scan_toml = folder / toml;
-        wanted.scan = source.scan();
+        RecordingRequest wanted{.scan_toml = folder / toml, .scan = source.scan()};
         wanted.scan.calibration.dark.assign(SmallSource::samples, dark);
         wanted.replace = true;
         return wanted;

@@ -11,10 +11,7 @@ namespace {
 TEST(RecorderWithoutMemory, CountsBlocksThatCannotBeNoted) {
     const TemporaryFolder folder;
     const SmallSource source;
-    RecordingRequest wanted;
-    wanted.scan_toml = folder / "scan.toml";
-    wanted.scan = source.scan();
-    wanted.max_blocks_held = 100;
+    RecordingRequest wanted{.scan_toml = folder / "scan.toml", .scan = source.scan(), .max_blocks_held = 100};
     Gate gate;
     std::atomic<int> writing = 0;
     Recorder recorder(wanted, watched_raw([&](std::int64_t, std::span<const std::byte>) {
@@ -49,9 +46,7 @@ TEST(RecorderWithoutMemory, CountsBlocksThatCannotBeNoted) {
 TEST(RecorderWithoutMemory, ReportsProblemsThatCannotBeNoted) {
     const TemporaryFolder folder;
     const SmallSource source;
-    RecordingRequest wanted;
-    wanted.scan_toml = folder / "scan.toml";
-    wanted.scan = source.scan();
+    RecordingRequest wanted{.scan_toml = folder / "scan.toml", .scan = source.scan()};
     int writes = 0;
     Recorder recorder(wanted, watched_raw([&](std::int64_t, std::span<const std::byte>) {
                           if (++writes != 2) return;

@@ -20,17 +20,16 @@ using namespace std::chrono_literals;
 using igtl::Bytes;
 
 inline VolumeGrid small_grid(VoxelType type = VoxelType::u8) {
-    VolumeGrid grid;
-    grid.depth = 5;
-    grid.a_scans = 4;
-    grid.b_scans = 3;
-    grid.type = type;
-    grid.spacing_um = {3, 10, 20};
-    grid.first_depth_um = 50;
-    grid.scale = 0.5;
-    grid.offset = -7;
-    grid.quantity = "db";
-    grid.unit = "dB above noise floor";
+    VolumeGrid grid{.depth = 5,
+                    .a_scans = 4,
+                    .b_scans = 3,
+                    .type = type,
+                    .spacing_um = {3, 10, 20},
+                    .first_depth_um = 50,
+                    .scale = 0.5,
+                    .offset = -7,
+                    .quantity = "db",
+                    .unit = "dB above noise floor"};
     return grid;
 }
 

@@ -20,10 +20,7 @@ using namespace std::chrono_literals;
 constexpr std::int64_t b_scans = 4;
 
 Block block(std::int64_t volume, std::int64_t first, std::int64_t count = 1) {
-    Block block;
-    block.volume = volume;
-    block.first_b_scan = first;
-    block.b_scans = count;
+    Block block{.volume = volume, .first_b_scan = first, .b_scans = count};
     return block;
 }
 

@@ -155,9 +155,7 @@ class FaultySource : public Source {
     Block regular(std::int64_t number) {
         const ScanGeometry& geometry = scan_.geometry;
         const std::int64_t in_volume = (geometry.b_scans + block_b_scans_ - 1) / block_b_scans_;
-        Block block;
-        block.volume = number / in_volume;
-        block.first_b_scan = number % in_volume * block_b_scans_;
+        Block block{.volume = number / in_volume, .first_b_scan = number % in_volume * block_b_scans_};
         block.b_scans = std::min(block_b_scans_, geometry.b_scans - block.first_b_scan);
         const bool is_last = block.first_b_scan + block.b_scans == geometry.b_scans;
         const BlockMemory memory = pool_.take();

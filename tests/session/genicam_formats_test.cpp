@@ -88,10 +88,7 @@ TEST(PixelFormats, ExcludeColour) {
 }
 
 ScanGeometry geometry(std::int64_t a_scans, std::int64_t b_scans) {
-    ScanGeometry geometry;
-    geometry.samples = 64;
-    geometry.a_scans = a_scans;
-    geometry.b_scans = b_scans;
+    ScanGeometry geometry{.samples = 64, .a_scans = a_scans, .b_scans = b_scans};
     return geometry;
 }
 

@@ -11,6 +11,7 @@
 #include "engine/acquire/pushed_source.h"
 #include "live_plan.h"
 #include "noting_sink.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux::test {
 namespace {
@@ -20,10 +21,7 @@ using namespace std::chrono_literals;
 const BackendChoice on_the_cpu{.backend = Backend::cpu};
 
 Scan small_scan() {
-    Scan scan = live_scan();
-    scan.recipe.background = Background::none;
-    scan.recipe.levels = Levels::fixed;
-    scan.recipe.high = 100;
+    Scan scan = with(live_scan(), "background=none levels=fixed high=100");
     return scan;
 }
 
@@ -43,12 +41,11 @@ class HostVolumesOf : public ::testing::Test {
     }
 
     Block block(std::int64_t volume, std::int64_t first, std::int64_t count) const {
-        Block one;
-        one.data = reinterpret_cast<const std::byte*>(spectra_.data() + first * 64 * 3);
-        one.bytes = count * 64 * 3 * 2;
-        one.volume = volume;
-        one.first_b_scan = first;
-        one.b_scans = count;
+        Block one{.data = reinterpret_cast<const std::byte*>(spectra_.data() + first * 64 * 3),
+                  .bytes = count * 64 * 3 * 2,
+                  .volume = volume,
+                  .first_b_scan = first,
+                  .b_scans = count};
         return one;
     }
 
@@ -93,11 +90,7 @@ TEST_F(HostVolumesOf, BeginsNoVolumeWithoutRoom) {
 }
 
 TEST_F(HostVolumesOf, DeliversFlowWithStructure) {
-    scan_.flow.method = FlowMethod::speckle_variance;
-    scan_.geometry.a_repeats = 2;
-    scan_.geometry.a_scans = 1;
-    scan_.recipe.average = Average::magnitude;
-    scan_.recipe.noise_floor_db = 10;
+    set(scan_, "flow.method=speckle_variance a_repeats=2 a_scans=1 average=magnitude noise_floor_db=10");
     HostVolumes sink(scan_.spec(4), on_the_cpu, receiver());
     EXPECT_TRUE(sink.feed(block(0, 0, 4)));
     ASSERT_EQ(made_.size(), 1u);

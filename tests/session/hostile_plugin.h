@@ -9,10 +9,9 @@
 namespace echolux {
 
 inline SourceRequest hostile(const std::string& library, const std::string& fault) {
-    SourceRequest result;
-    result.name = "plugin:" ECHOLUX_HOSTILE_PLUGINS "/" + library + ".so," + fault;
-    result.assignments = {"scan.a_scans=10", "scan.b_scans=7"};
-    result.settings.block_b_scans = 3;
+    SourceRequest result{.name = "plugin:" ECHOLUX_HOSTILE_PLUGINS "/" + library + ".so," + fault,
+                         .assignments = {"scan.a_scans=10", "scan.b_scans=7"},
+                         .settings = {.block_b_scans = 3}};
     return result;
 }
 

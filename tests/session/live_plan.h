@@ -2,16 +2,13 @@
 #pragma once
 
 #include "engine/scan/scan.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux::test {
 
 inline Scan live_scan() {
-    Scan scan;
+    Scan scan = with(Scan{}, "samples=64 a_scans=3 b_scans=4 line_rate_hz=1000");
     scan.path = "live.toml";
-    scan.geometry.samples = 64;
-    scan.geometry.a_scans = 3;
-    scan.geometry.b_scans = 4;
-    scan.geometry.line_rate_hz = 1000;
     return scan;
 }
 

@@ -15,6 +15,8 @@
 #include "engine/speckle/speckle_filter.h"
 #include "live_plan.h"
 #include "temporary_folder.h"
+#include "tests/support/set_fields.h"
+#include "tests/support/volumes.h"
 
 namespace echolux::test {
 namespace {
@@ -25,14 +27,7 @@ using SwapPoint = BlockSink::SwapPoint;
 const BackendChoice on_cpu{.backend = Backend::cpu};
 
 Scan tissue_scan(VoxelType type = VoxelType::u8) {
-    Scan scan = live_scan();
-    scan.geometry.samples = 128;
-    scan.geometry.a_scans = 20;
-    scan.geometry.b_scans = 9;
-    scan.recipe.background = Background::none;
-    scan.recipe.levels = Levels::fixed;
-    scan.recipe.low = 30;
-    scan.recipe.high = 110;
+    Scan scan = with(live_scan(), "samples=128 a_scans=20 b_scans=9 background=none levels=fixed low=30 high=110");
     scan.recipe.voxel = type;
     return scan;
 }
@@ -47,18 +42,18 @@ std::vector<std::uint16_t> noise_of(const Scan& scan) {
 
 // Skips the line at zero depth that all B-scans share.
 Scan noise_scan() {
-    Scan scan = tissue_scan();
-    scan.geometry.a_scans = 64;
-    scan.recipe.depth_begin = 6;
+    Scan scan = with(tissue_scan(), "a_scans=64 depth_begin=6");
     return scan;
 }
 
 LiveTissue filtering(FilterMethod method) {
-    LiveTissue tissue;
-    tissue.filters = true;
-    tissue.filter.method = method;
-    tissue.filter.search_depth = tissue.filter.search_a_scans = 5;
-    tissue.filter.search_b_scans = tissue.filter.patch = tissue.filter.median_size = 3;
+    LiveTissue tissue{.filters = true,
+                      .filter = {.method = method,
+                                 .search_depth = 5,
+                                 .search_a_scans = 5,
+                                 .search_b_scans = 3,
+                                 .patch = 3,
+                                 .median_size = 3}};
     return tissue;
 }
 
@@ -66,12 +61,11 @@ class LiveTissueOf : public ::testing::Test {
   protected:
     Block block(std::int64_t volume, std::int64_t first, std::int64_t count) const {
         const std::int64_t b_scan = scan_.geometry.samples * scan_.geometry.a_scans;
-        Block one;
-        one.data = reinterpret_cast<const std::byte*>(spectra_.data() + first * b_scan);
-        one.bytes = count * b_scan * 2;
-        one.volume = volume;
-        one.first_b_scan = first;
-        one.b_scans = count;
+        Block one{.data = reinterpret_cast<const std::byte*>(spectra_.data() + first * b_scan),
+                  .bytes = count * b_scan * 2,
+                  .volume = volume,
+                  .first_b_scan = first,
+                  .b_scans = count};
         return one;
     }
     Block whole(std::int64_t volume) const { return block(volume, 0, scan_.geometry.b_scans); }
@@ -145,10 +139,7 @@ TEST_F(LiveTissueOf, SettingsChangeBetweenVolumes) {
 
 TEST_F(LiveTissueOf, ShowsNoiseUnchangedAndReportsOnce) {
     use(noise_scan());
-    LiveTissue tissue;
-    tissue.stabilises = true;
-    tissue.registration.axial_range = 8;
-    tissue.registration.lateral_range = 4;
+    LiveTissue tissue{.stabilises = true, .registration = {.axial_range = 8, .lateral_range = 4}};
     HostVolumes sink(scan_.spec(9), on_cpu, receiver());
     sink.set_tissue(tissue);
     ASSERT_TRUE(sink.take_change(SwapPoint::between_volumes));
@@ -206,12 +197,7 @@ Volume moved_tissue(const std::vector<int>& z, const std::vector<int>& x) {
         const bool is_layer = (d > 44 && d < 52) || (d > 60 && d < 80);
         for (std::size_t k = 0; k < shared; ++k) still[i] += looks[i + k * plane] * (is_layer ? 20.0F : 0.2F);
     }
-    Volume volume;
-    volume.grid.depth = depth;
-    volume.grid.a_scans = a_scans;
-    volume.grid.b_scans = b_scans;
-    volume.grid.quantity = "intensity";
-    volume.voxels.resize(index(volume.grid.bytes()));
+    Volume volume = make_volume({.depth = depth, .a_scans = a_scans, .b_scans = b_scans, .quantity = "intensity"});
     auto* out = reinterpret_cast<float*>(volume.voxels.data());
     for (std::size_t b = 0; b < index(b_scans); ++b) {
         for (std::int64_t a = 0; a < a_scans; ++a) {
@@ -223,12 +209,8 @@ Volume moved_tissue(const std::vector<int>& z, const std::vector<int>& x) {
 }
 
 CpuPostprocessor stabilising() {
-    LiveTissue tissue;
-    tissue.stabilises = true;
-    tissue.registration.axial_range = 12;
-    tissue.registration.lateral_range = 8;
-    tissue.registration.row_range = 2;
-    tissue.registration.strip = 1;
+    LiveTissue tissue{.stabilises = true,
+                      .registration = {.axial_range = 12, .lateral_range = 8, .row_range = 2, .strip = 1}};
     CpuPostprocessor work;
     work.set(tissue);
     return work;
@@ -305,9 +287,7 @@ TEST_F(LiveTissueOf, LeavesRecordingUnchanged) {
         if (with == 1) sink.set_tissue(filtering(FilterMethod::bilateral));
         made_.clear();
         Session session(source, sink, Overload::source_waits);
-        RecordingRequest wanted;
-        wanted.scan_toml = folder / "scan.toml";
-        wanted.scan = scan_;
+        RecordingRequest wanted{.scan_toml = folder / "scan.toml", .scan = scan_};
         session.record(wanted);
         session.start();
         for (int volume = 0; volume < 3; ++volume) {

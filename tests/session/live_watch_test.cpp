@@ -153,9 +153,7 @@ TEST_F(LiveWatch, CompletesRecordingDespiteStuckReconstruction) {
     };
     {
         Session session(source, sink_);
-        RecordingRequest wanted;
-        wanted.scan_toml = folder / "scan.toml";
-        wanted.scan = source.scan();
+        RecordingRequest wanted{.scan_toml = folder / "scan.toml", .scan = source.scan()};
         session.record(wanted);
         session.start();
         AWAIT(session.stats().recorder->blocks == 8);

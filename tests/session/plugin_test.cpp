@@ -32,9 +32,8 @@ using testing::HasSubstr;
 constexpr std::int64_t header = 16;  // of the sample plugin, before each acquired B-scan
 
 SourceRequest wanted(const std::string& options, const std::vector<std::string>& assignments = {}) {
-    SourceRequest result;
-    result.name = "plugin:" ECHOLUX_SAMPLE_PLUGIN + (options.empty() ? "" : "," + options);
-    result.assignments = {"scan.samples=96", "scan.a_scans=10", "scan.b_scans=7"};
+    SourceRequest result{.name = "plugin:" ECHOLUX_SAMPLE_PLUGIN + (options.empty() ? "" : "," + options),
+                         .assignments = {"scan.samples=96", "scan.a_scans=10", "scan.b_scans=7"}};
     result.assignments.insert(result.assignments.end(), assignments.begin(), assignments.end());
     result.settings.block_b_scans = 3;
     return result;

@@ -78,10 +78,7 @@ inline bool is_right(const Block& block) {
 }
 
 inline SourceRequest pushed_to(const std::string& source) {
-    SourceRequest wanted;
-    wanted.name = source;
-    wanted.memory = MemoryKind::host;
-    wanted.settings.pool_blocks = 32;
+    SourceRequest wanted{.name = source, .settings = {.pool_blocks = 32}, .memory = MemoryKind::host};
     return wanted;
 }
 

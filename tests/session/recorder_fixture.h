@@ -11,10 +11,8 @@ class RecorderTest : public ::testing::Test {
     RecorderTest() { std::filesystem::create_directory(folder_ / "rec"); }
 
     RecordingRequest wanted(bool replaces = false) const {
-        RecordingRequest wanted;
-        wanted.scan_toml = folder_ / "rec" / "scan.toml";
-        wanted.scan = source_.scan();
-        wanted.replace = replaces;
+        RecordingRequest wanted{
+            .scan_toml = folder_ / "rec" / "scan.toml", .scan = source_.scan(), .replace = replaces};
         return wanted;
     }
 

@@ -53,10 +53,9 @@ struct SmallSource {
 
     // Random non-zero bytes, the same for each call with the same number.
     Block block(std::int64_t number, std::atomic<int>* alive = nullptr) const {
-        Block block;
-        block.sequence = static_cast<std::uint64_t>(number);
-        block.volume = number / blocks_a_volume;
-        block.first_b_scan = number % blocks_a_volume * 3;
+        Block block{.volume = number / blocks_a_volume,
+                    .first_b_scan = number % blocks_a_volume * 3,
+                    .sequence = static_cast<std::uint64_t>(number)};
         block.b_scans = std::min<std::int64_t>(3, b_scans - block.first_b_scan);
         const bool is_last = block.first_b_scan + block.b_scans == b_scans;
         block.bytes = frame_bytes() * (block.b_scans * b_repeats + (is_last ? flyback_frames : 0));

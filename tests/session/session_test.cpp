@@ -311,10 +311,7 @@ TEST(SessionMemory, PoolOfFourVolumesKeepsLastOne) {
 class RecordingMemory : public ::testing::Test {
   protected:
     RecordingRequest wanted(const Source& source) const {
-        RecordingRequest wanted;
-        wanted.scan_toml = folder_ / "scan.toml";
-        wanted.scan = source.scan();
-        wanted.max_blocks_held = 1;
+        RecordingRequest wanted{.scan_toml = folder_ / "scan.toml", .scan = source.scan(), .max_blocks_held = 1};
         return wanted;
     }
 

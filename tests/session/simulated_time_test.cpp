@@ -90,10 +90,9 @@ class Simulation {
     }
 
     void begin_recording() {
-        RecordingRequest wanted;
-        wanted.scan_toml = folder_ / fmt::format("r{}.toml", recordings_);
-        wanted.scan = instrument_.scan();
-        wanted.max_blocks_held = pool_of_the_instrument / 2;
+        RecordingRequest wanted{.scan_toml = folder_ / fmt::format("r{}.toml", recordings_),
+                                .scan = instrument_.scan(),
+                                .max_blocks_held = pool_of_the_instrument / 2};
         try {
             session_->record(wanted);
             recording_ = wanted.scan_toml;

@@ -146,16 +146,15 @@ class Instrument : public Source {
     Block made(std::int64_t number) {
         const std::int64_t counted = number - reset_by_;
         const auto words = std::make_shared<std::vector<std::uint64_t>>(block_words, Stamp{run_, counted}.word());
-        Block block;
-        block.data = reinterpret_cast<const std::byte*>(words->data());
-        block.bytes = block_words * 8;
-        block.memory = MemoryKind::host;
-        block.sequence = static_cast<std::uint64_t>(counted);
-        block.volume = counted / blocks_a_volume;
-        block.first_b_scan = counted % blocks_a_volume;
-        block.b_scans = 1;
-        block.lost_before = std::exchange(lost_, 0);
-        block.time_s = 0.003 * static_cast<double>(number) + time_jump_s_;
+        Block block{.data = reinterpret_cast<const std::byte*>(words->data()),
+                    .bytes = block_words * 8,
+                    .memory = MemoryKind::host,
+                    .volume = counted / blocks_a_volume,
+                    .first_b_scan = counted % blocks_a_volume,
+                    .b_scans = 1,
+                    .sequence = static_cast<std::uint64_t>(counted),
+                    .lost_before = std::exchange(lost_, 0),
+                    .time_s = 0.003 * static_cast<double>(number) + time_jump_s_};
         ++*alive_;
         block.keeper = {block.data, [alive = alive_, words](const void*) { --*alive; }};
         return block;

@@ -17,6 +17,7 @@
 #include "engine/acquire/stream.h"
 #include "engine/simulate/instrument.h"
 #include "hand_clock.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux {
 namespace {
@@ -252,12 +253,8 @@ TEST(StoredVolumes, NeedRoomForHeader) {
 
 // Each B-scan position has 2 repeats of 100 lines plus 20 flyback lines, with 1000 samples of 2 bytes: 480 000 bytes.
 Scan scan_of(std::int64_t b_scans) {
-    Scan scan;
-    scan.geometry.samples = 1000;
-    scan.geometry.a_scans = 100;
+    Scan scan = with(Scan{}, "samples=1000 a_scans=100 b_repeats=2 flyback_lines=20");
     scan.geometry.b_scans = b_scans;
-    scan.geometry.b_repeats = 2;
-    scan.geometry.flyback_lines = 20;
     return scan;
 }
 
@@ -315,11 +312,7 @@ TEST(PoolSize, MatchesPlugins) {
 }
 
 Scan scan_of_three_volumes() {
-    Simulation simulation;
-    simulation.samples = 128;
-    simulation.a_scans = 4;
-    simulation.b_scans = 3;
-    simulation.volumes = 3;
+    Simulation simulation = with(Simulation{}, "samples=128 a_scans=4 b_scans=3 volumes=3");
     Scan scan = Instrument(simulation).scan();
     scan.path = "simulator";
     return scan;
@@ -327,11 +320,7 @@ Scan scan_of_three_volumes() {
 
 // Returns the byte that fills the blocks of that volume.
 std::optional<int> sent(StoredVolumes& volumes, std::int64_t volume) {
-    BlockContent content;
-    content.volume = volume;
-    content.b_scans = 1;
-    content.frame_lines = 4;
-    content.line_rate_hz = 1000;
+    BlockContent content{.volume = volume, .b_scans = 1, .frame_lines = 4, .line_rate_hz = 1000};
     const std::optional<BlockMemory> block = volumes.fill(content);
     if (!block) return std::nullopt;
     return static_cast<int>(block->data[block->bytes - 1]);

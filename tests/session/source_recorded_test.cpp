@@ -13,6 +13,7 @@
 #include "engine/simulate/truth.h"
 #include "hand_clock.h"
 #include "temporary_folder.h"
+#include "tests/support/set_fields.h"
 
 namespace echolux {
 namespace {
@@ -199,15 +200,9 @@ class LiveSimulation : public RecordedSource {
         wanted_.name = "sim:layers";
         SilentProgress silent;
         Simulation recorded;
-        recorded.scene = "layers";
-        recorded.samples = 256;
-        recorded.a_scans = 12;
-        recorded.b_scans = 5;
-        recorded.volumes = 2;
-        recorded.flyback_lines = 3;
-        recorded.flyback_frames = 1;
-        recorded.bidirectional = true;
-        recorded.line_rate_hz = 1000;
+        set(recorded,
+            "scene=layers samples=256 a_scans=12 b_scans=5 volumes=2 flyback_lines=3 flyback_frames=1 "
+            "bidirectional=true line_rate_hz=1000");
         simulate(recorded, folder_ / "sim.toml", silent);
         std::ifstream file(folder_ / "sim.raw", std::ios::binary);
         spectra_.assign(std::istreambuf_iterator<char>(file), {});

@@ -42,12 +42,11 @@ class ListedSource : public Source {
 
     void send(std::int64_t volume, std::int64_t first, std::int64_t count = 2) {
         script.emplace_back([=, this] {
-            Block block;
-            block.volume = volume;
-            block.first_b_scan = first;
-            block.b_scans = count;
-            block.sequence = sent_++;
-            block.time_s = 0.1 * static_cast<double>(volume * scan_.geometry.b_scans + first);
+            Block block{.volume = volume,
+                        .first_b_scan = first,
+                        .b_scans = count,
+                        .sequence = sent_++,
+                        .time_s = 0.1 * static_cast<double>(volume * scan_.geometry.b_scans + first)};
             return Arrival{Arrival::Kind::block, block};
         });
     }
@@ -259,15 +258,14 @@ class LinesSource : public Source {
                     value_at(volume, first * b_repeats + frame, i / samples * instruments_ + index_, i % samples);
             }
         }
-        Block block;
-        block.data = bytes->data();
-        block.bytes = std::ssize(*bytes);
-        block.frames = {header, stride};
-        block.volume = volume;
-        block.first_b_scan = first;
-        block.b_scans = count;
-        block.sequence = sent_++;
-        block.keeper = bytes;
+        Block block{.data = bytes->data(),
+                    .bytes = std::ssize(*bytes),
+                    .frames = {header, stride},
+                    .volume = volume,
+                    .first_b_scan = first,
+                    .b_scans = count,
+                    .sequence = sent_++,
+                    .keeper = bytes};
         script.push_back(block);
     }
 

@@ -39,10 +39,7 @@ using Path = std::filesystem::path;
 constexpr double line_rate_hz = 50000;
 
 SourceRequest simulator() {
-    SourceRequest wanted;
-    wanted.name = "sim:layers";
-    wanted.settings.line_rate_hz = line_rate_hz;
-    wanted.settings.block_b_scans = 8;
+    SourceRequest wanted{.name = "sim:layers", .settings = {.line_rate_hz = line_rate_hz, .block_b_scans = 8}};
     wanted.assignments = {"simulation.samples=256", "simulation.a_scans=128", "simulation.b_scans=64",
                           "simulation.volumes=4", "recipe.noise_floor_db=20"};
     return wanted;

@@ -18,9 +18,7 @@ using Kind = Verdict::Kind;
 const Access access_of{{"steering-token-1234", "watching-token-1234", {}}, {"Scope.lab.example"}};
 
 WebRequest asking(const std::string& target) {
-    WebRequest request;
-    request.target = target;
-    request.host = "127.0.0.1:8970";
+    WebRequest request{.target = target, .host = "127.0.0.1:8970"};
     return request;
 }
 

@@ -27,11 +27,10 @@ class Attacks : public testing::Test {
     void open(NetOptions options = {}, const std::string& password = {}) {
         server_ = std::make_unique<NetServer>(
             options, std::make_shared<Access>(Secrets{steering, "watching-token-1234", password}), inbox_);
-        WebContent content;
-        content.pages = {{"/", "text/html", "the page"}};
-        content.login = "the form";
-        content.denied = "the page about tokens";
-        content.upload_folder = folder_.path();
+        WebContent content{.pages = {{"/", "text/html", "the page"}},
+                           .login = "the form",
+                           .denied = "the page about tokens",
+                           .upload_folder = folder_.path()};
         port_ = server_->serve_web(0, content);
         lines_ = server_->serve_lines(0);
     }

@@ -9,6 +9,7 @@
 
 #include "compute/indexing.h"
 #include "engine/io/volume_file.h"
+#include "tests/support/volumes.h"
 
 namespace echolux::test {
 
@@ -18,12 +19,11 @@ constexpr double first_surface = 29.5, second_surface = 59.5;  // rows where the
 // Intensities with exponential noise: mean 1, and 100 between the surfaces. `shifts` moves each B-scan in depth, in
 // rows.
 inline Volume layered_volume(unsigned seed = 1, const std::vector<int>& shifts = {}) {
-    Volume volume;
-    volume.grid.depth = layered_depth;
-    volume.grid.a_scans = layered_a_scans;
-    volume.grid.b_scans = layered_b_scans;
-    volume.grid.spacing_um = {2, 5, 5};
-    volume.grid.quantity = "intensity";
+    Volume volume = make_volume({.depth = layered_depth,
+                                 .a_scans = layered_a_scans,
+                                 .b_scans = layered_b_scans,
+                                 .spacing_um = {2, 5, 5},
+                                 .quantity = "intensity"});
     std::mt19937 random(seed);
     std::exponential_distribution<float> speckle(1);
     std::vector<float> values, line(index(layered_depth));

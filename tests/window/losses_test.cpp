@@ -7,11 +7,7 @@ namespace echolux::test {
 namespace {
 
 LiveStats after(double seconds, std::int64_t lost, std::int64_t volumes = 0) {
-    LiveStats stats;
-    stats.running = true;
-    stats.seconds = seconds;
-    stats.arrived.lost_blocks = lost;
-    stats.arrived.volumes = volumes;
+    LiveStats stats{.running = true, .seconds = seconds, .arrived = {.lost_blocks = lost, .volumes = volumes}};
     return stats;
 }
 

@@ -3,6 +3,7 @@
 #include "app/viewer/pane_view.h"
 #include "compute/indexing.h"
 #include "compute/plan/describe.h"
+#include "tests/support/set_fields.h"
 
 #include <gtest/gtest.h>
 
@@ -16,11 +17,7 @@ namespace echolux {
 namespace {
 
 VolumeGrid grid_of(double depth_um = 4, double a_um = 10, double b_um = 20) {
-    VolumeGrid grid;
-    grid.depth = 100;
-    grid.a_scans = 60;
-    grid.b_scans = 30;
-    grid.spacing_um = {depth_um, a_um, b_um};
+    VolumeGrid grid{.depth = 100, .a_scans = 60, .b_scans = 30, .spacing_um = {depth_um, a_um, b_um}};
     return grid;
 }
 
@@ -139,12 +136,7 @@ TEST(PaneView, IndicesCountVoxelsFromFirst) {
 }
 
 TEST(PaneView, SectionsDropCutsAndKeepValues) {
-    View view;
-    view.clip_low = {0.5, 0, 0};
-    view.clip_planes = {1, 0, 0, 0};
-    view.low = 3;
-    view.high = 7;
-    view.mode = ViewMode::isosurface;
+    View view = with(View{}, "clip_low=0.5,0,0 clip_planes=1,0,0,0 low=3 high=7 mode=isosurface");
     const View pane = pane_view(view, {PaneKind::b_scan, 40, 30, {}, {}, 10, 13});
     EXPECT_EQ(pane.clip_low, (std::vector<double>{0, 0, 0}));
     EXPECT_TRUE(pane.clip_planes.empty());
@@ -156,9 +148,7 @@ TEST(PaneView, SectionsDropCutsAndKeepValues) {
 
 // Stereo applies only to saved pictures, so a pane may have any width.
 TEST(PaneView, IgnoresStereo) {
-    View view;
-    view.stereo = Stereo::side_by_side;
-    view.eyes_apart = 0.3;
+    View view = with(View{}, "stereo=side-by-side eyes_apart=0.3");
     for (const PaneKind kind : {PaneKind::volume, PaneKind::b_scan}) {
         const View pane = pane_view(view, {kind, 101, 30, {}, {}, 10, 13});
         EXPECT_NO_THROW(check_view(pane));
@@ -208,9 +198,7 @@ TEST(PaneView, SmallSectionsHaveNoScaleBar) {
 }
 
 TEST(PaneView, HeightsMakeEnFacePaneProjection) {
-    View view;
-    view.top_um = 100;
-    view.bottom_um = 200;
+    View view = with(View{}, "top_um=100 bottom_um=200");
     const PaneRequest wanted{PaneKind::en_face, 40, 30, {}, {}, 10, 13};
     EXPECT_EQ(pane_view(view, wanted).show, ViewContent::en_face);
     EXPECT_EQ(pane_view(view, wanted).top_um, 100);

@@ -16,10 +16,9 @@ namespace echolux::test {
 namespace {
 
 TransferFunction editable_function() {
-    TransferFunction function;
-    function.nodes = {{0, 0, 0, 0, 0}, {40, 1, 1, 1, 0}};
-    function.range = {0, 40};
-    function.plane = TransferPlane{SecondAxis::gradient, 0, 8, {}};
+    TransferFunction function{.nodes = {{0, 0, 0, 0, 0}, {40, 1, 1, 1, 0}},
+                              .range = {0, 40},
+                              .plane = TransferPlane{SecondAxis::gradient, 0, 8, {}}};
     return function;
 }
 
@@ -58,9 +57,7 @@ TEST(PlaneEditing, HandlesOfSelectedWidgetHavePrecedence) {
 }
 
 TEST(PlaneEditing, AnotherAxisKeepsWidgetsInTheirPlace) {
-    VolumeGrid grid;
-    grid.depth = grid.a_scans = grid.b_scans = 10;
-    grid.spacing_um = {2, 2, 2};
+    VolumeGrid grid{.depth = 10, .a_scans = 10, .b_scans = 10, .spacing_um = {2, 2, 2}};
     TransferFunction function = editable_function();
     function.plane = with_widget(*function.plane, WidgetShape::box, {0, 40}, {});
     const TransferPlane bent = with_second_axis(*function.plane, SecondAxis::curvature, function, grid);

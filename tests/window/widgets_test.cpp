@@ -182,9 +182,7 @@ TEST(ControlHints, OfferedValuesAreValid) {
 }
 
 TEST(ControlHints, DragRangeCoversValuesOfVolume) {
-    VolumeFacts facts;
-    facts.values = ValueRange{10, 50};
-    facts.range_in_use = ValueRange{12, 40};
+    VolumeFacts facts{.values = ValueRange{10, 50}, .range_in_use = ValueRange{12, 40}};
     const FieldText field = number_field("low", "value", -1e12, 1e12);
     const ControlHint hint = hint_for("view.low", field, facts);
     ASSERT_TRUE(hint.soft_range);
@@ -200,9 +198,7 @@ TEST(ControlHints, DragRangeCoversValuesOfVolume) {
 }
 
 TEST(ControlHints, PlacesAreDraggedThroughVolume) {
-    VolumeFacts facts;
-    facts.extents_um = {800, 3000, 2000};
-    facts.first_depth_um = 100;
+    VolumeFacts facts{.first_depth_um = 100, .extents_um = {800, 3000, 2000}};
     const FieldText offset = number_field("plane_offset_um", "um", -1e9, 1e9);
     EXPECT_EQ(hint_for("view.plane_offset_um", offset, facts).soft_range, (ValueRange{-1500, 1500}));
     EXPECT_EQ(hint_for("view.top_um", offset, facts).soft_range, (ValueRange{100, 900}));

@@ -9,6 +9,7 @@
 #include "engine/io/png_file.h"
 #include "engine/io/volume_file.h"
 #include "raw_spectra.h"
+#include "tests/support/volumes.h"
 #include "ui/workspace/exporting.h"
 #include "ui/workspace/raw_proposal.h"
 #include "window_run.h"
@@ -309,11 +310,7 @@ TEST_F(WindowTest, OffersLastStateAfterCrash) {
 // The other panes of a line scan would show lines.
 TEST_F(WindowTest, SingleBScanFillsWindow) {
     open_window();
-    Volume line;
-    line.grid.depth = 64;
-    line.grid.a_scans = 96;
-    line.grid.b_scans = 1;
-    line.grid.spacing_um = {4, 6, 0};
+    Volume line = make_volume({.depth = 64, .a_scans = 96, .b_scans = 1, .spacing_um = {4, 6, 0}});
     line.voxels.resize(64 * 96 * sizeof(float));
     write_volume(folder() / "line.nrrd", line);
     work().open(folder() / "line.nrrd");

@@ -67,9 +67,9 @@ TEST_F(WindowWork, CapillaryOpensWithItsFlow) {
 TEST_F(WindowWork, SlowFlowWorksAtOnceInScenes) {
     open_window();
     for (const auto& [method, a_repeats, b_repeats] : {std::tuple{"doppler", 4, 1}, {"speckle_variance", 1, 4}}) {
-        SourceRequest wanted;
-        wanted.name = "sim:vessel";
-        wanted.assignments = {"simulation.samples=256", "simulation.a_scans=32", "simulation.b_scans=8"};
+        SourceRequest wanted{
+            .name = "sim:vessel",
+            .assignments = {"simulation.samples=256", "simulation.a_scans=32", "simulation.b_scans=8"}};
         work().open_source(wanted, Replacing::at_once);
         ASSERT_TRUE(turn_until([this] {
             return work().viewer().is_open() && view_source().grid() && !view_source().flow_grid();
@@ -377,11 +377,7 @@ TEST_F(WindowWork, PluginOpensFromWindow) {
 }
 
 TEST(PaneLetters, ShowOrientationOfPatient) {
-    VolumeGrid grid;
-    grid.depth = 10;
-    grid.a_scans = 20;
-    grid.b_scans = 30;
-    grid.spacing_um = {1000, 1000, 1000};
+    VolumeGrid grid{.depth = 10, .a_scans = 20, .b_scans = 30, .spacing_um = {1000, 1000, 1000}};
     const auto letters = [&grid](PaneKind kind, const std::string& orientation) {
         const SideLetters sides = letters_of(pane_view(View{}, {kind, 300, 200, {}, {}, 10, 13}), grid, orientation);
         return sides.left + sides.right + sides.top + sides.bottom;

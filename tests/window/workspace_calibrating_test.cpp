@@ -7,6 +7,7 @@
 #include "compute/plan/describe.h"
 #include "engine/io/number_file.h"
 #include "engine/simulate/spectrometer.h"
+#include "tests/support/set_fields.h"
 #include "ui/workspace/calibrating.h"
 #include "workspace_fixture.h"
 
@@ -128,13 +129,8 @@ TEST_F(WorkspaceCalibrating, CloseDiscardsTakenSpectra) {
 
 // Noise-free spectrum of a mirror at another depth with the same camera.
 MeanSpectrum mirror_seen(double depth_um, double a2_rad) {
-    Simulation s;
-    s.scene = "mirror";
-    s.samples = 512;
-    s.a_scans = 1;
-    s.b_scans = 1;
+    Simulation s = with(Simulation{}, "scene=mirror samples=512 a_scans=1 b_scans=1 roll_off=false");
     s.a2_rad = a2_rad;
-    s.roll_off = false;
     const Spectrometer spectrometer(s);
     MeanSpectrum taken;
     for (std::size_t p = 0; p < spectrometer.k_per_um.size(); ++p) {

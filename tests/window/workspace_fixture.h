@@ -19,7 +19,9 @@
 #include "engine/io/volume_file.h"
 #include "own_home.h"
 #include "temporary_folder.h"
+#include "tests/support/set_fields.h"
 #include "tests/support/validation.h"
+#include "tests/support/volumes.h"
 #include "ui/workspace/workspace.h"
 
 namespace echolux::test {
@@ -61,12 +63,9 @@ class WorkspaceTest : public testing::Test {
         work.update(now_s);
         ViewSource* view_source = work.viewer().view_source();
         if (view_source == nullptr) return;
-        View view = work.view();
-        view.width = 48;
-        view.height = 40;
+        View view = with(work.view(), "width=48 height=40");
         view_source->follow(view, now_s, 0);
-        view.show = ViewContent::slice;
-        view.plane = SlicePlane::b_scan;
+        set(view, "show=slice plane=b-scan");
         view.plane_offset_um = work.cross_um()[2];
         view_source->follow(view, now_s, 1);
     }
@@ -93,13 +92,12 @@ class WorkspaceTest : public testing::Test {
 
     // A ball in a volume of 24 x 20 x 16 voxels of 10 um.
     std::filesystem::path volume_file(const std::string& name = "ball.nii") const {
-        Volume volume;
-        volume.grid.depth = 24;
-        volume.grid.a_scans = 20;
-        volume.grid.b_scans = 16;
-        volume.grid.spacing_um = {10, 10, 10};
-        volume.grid.quantity = "db";
-        volume.grid.unit = "dB above noise floor";
+        Volume volume = make_volume({.depth = 24,
+                                     .a_scans = 20,
+                                     .b_scans = 16,
+                                     .spacing_um = {10, 10, 10},
+                                     .quantity = "db",
+                                     .unit = "dB above noise floor"});
         std::vector<float> values;
         for (int b = 0; b < 16; ++b) {
             for (int a = 0; a < 20; ++a) {

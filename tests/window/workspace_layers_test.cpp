@@ -1,6 +1,7 @@
 // Surfaces between layers in a workspace: found, edited by hand, used for cutting, and all of it undone.
 #include <fstream>
 
+#include "tests/support/set_fields.h"
 #include "workspace_tissue.h"
 
 namespace echolux::test {
@@ -80,9 +81,7 @@ TEST_F(WorkspaceLayers, CutFollowsSurfaces) {
     EXPECT_EQ(work().view().bottom_from, "layers:back");
     EXPECT_TRUE(work().viewer().view_source()->has_heights());
     const auto mean = [this] {
-        View view = work().view();
-        view.width = view.height = 48;
-        view.mode = ViewMode::mip;
+        View view = with(work().view(), "width=48 height=48 mode=mip");
         const Image image = work().viewer().view_source()->still(view);
         double sum = 0;
         for (const std::uint8_t level : image.pixels) sum += level;

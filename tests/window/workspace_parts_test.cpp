@@ -46,11 +46,7 @@ using testing::ElementsAre;
 // ---- actions
 
 Action action(const std::string& id, const std::string& title, std::vector<std::string> keys = {}) {
-    Action made;
-    made.id = id;
-    made.title = title;
-    made.keys = std::move(keys);
-    made.run = [] {};
+    Action made{.id = id, .title = title, .keys = std::move(keys), .run = [] {}};
     return made;
 }
 

@@ -44,10 +44,7 @@ int main(int count, char** arguments) {
     if (count != 3) return 2;
     std::FILE* file = std::fopen(arguments[2], "a");
     if (file == nullptr) return 2;
-    SourceRequest wanted;
-    wanted.name = arguments[1];
-    wanted.settings.pool_blocks = 16;
-    wanted.memory = MemoryKind::host;
+    SourceRequest wanted{.name = arguments[1], .settings = {.pool_blocks = 16}, .memory = MemoryKind::host};
     std::unique_ptr<Source> source;
     const auto ends_well = [&] {
         try {

@@ -8,6 +8,7 @@
 
 #include "app/settings/settings_book.h"
 #include "tests/oracle/allocation/counted_new.h"
+#include "tests/support/set_fields.h"
 #include "ui/window/panes.h"
 
 namespace echolux {
@@ -18,8 +19,7 @@ constexpr std::int64_t most_per_event = 10;
 class CameraDrag : public testing::TestWithParam<Drag> {
   protected:
     CameraDrag() {
-        view_.width = 640;
-        view_.height = 480;
+        set(view_, "width=640 height=480");
         event();  // makes the tables of the settings
     }
 
