@@ -133,13 +133,8 @@ TEST_F(NoClickLost, PaletteUnderstandsEarlyTyping) {
 // The window's clock is controlled by the test: each picture of the live volume takes as long as on a slow machine.
 TEST_F(NoClickLost, InputIsHandledBeforeRays) {
     open_window();
-    SourceRequest source;
-    source.name = "sim:vessel";
-    source.assignments = {"simulation.samples=128", "simulation.a_scans=24", "simulation.b_scans=12",
-                          "simulation.line_rate_hz=20000"};
-    work().open_source(source);
-    ASSERT_TRUE(turn_until(
-        [this] { return work().viewer().is_open() && work().viewer().live()->stats().finished_volumes > 1; }));
+    ASSERT_TRUE(open_simulator());
+    ASSERT_TRUE(turn_until([this] { return work().viewer().live()->stats().finished_volumes > 1; }));
     constexpr double two_a_second = 0.5;
     native().keep_time_by_hand(two_a_second);
     turns(10);

@@ -187,13 +187,7 @@ TEST_F(OperationPanel, RefusalOfRunIsBesideItsField) {
 
 TEST_F(OperationPanel, RunningSourceStaysOpen) {
     open_ball();
-    SourceRequest source;
-    source.name = "sim:vessel";
-    source.assignments = {"simulation.samples=128", "simulation.a_scans=24", "simulation.b_scans=12",
-                          "simulation.line_rate_hz=20000"};
-    work().open_source(source);
-    const auto is_live = [this] { return work().viewer().live() != nullptr && work().viewer().live()->is_running(); };
-    ASSERT_TRUE(turn_until(is_live));
+    ASSERT_TRUE(open_simulator());
     choose("filter");
     operating().set(form(), "filter.method", std::string("median"));
     operating().set(form(), "filter.stored_as", std::string("db"));
@@ -203,7 +197,7 @@ TEST_F(OperationPanel, RunningSourceStaysOpen) {
     ASSERT_TRUE(run_ends());
     ASSERT_TRUE(report().is_complete) << (report().error ? report().error->line() : "");
     turns(5);
-    EXPECT_TRUE(is_live());
+    EXPECT_TRUE(work().viewer().live() != nullptr && work().viewer().live()->is_running());
     EXPECT_TRUE(std::filesystem::exists(output()));
 }
 

@@ -46,12 +46,7 @@ class Saving : public WindowRun {
     }
     void open_live() {
         open_window();
-        SourceRequest source;
-        source.name = "sim:vessel";
-        source.assignments = {"simulation.samples=128", "simulation.a_scans=24", "simulation.b_scans=12",
-                              "simulation.line_rate_hz=20000"};
-        work().open_source(source);
-        ASSERT_TRUE(turn_until([this] { return work().viewer().is_open() && work().viewer().live()->is_running(); }));
+        ASSERT_TRUE(open_simulator());
     }
     void record() {
         work().recordings().start();
@@ -165,6 +160,53 @@ TEST_F(Saving, CancelledMovieEndsSoon) {
         << "what is kept of it is told";
     std::printf("cancelled within %.2f s\n", took.count());
     EXPECT_LT(took.count(), 20);  // 2 s on an idle machine
+}
+
+// ---- opening --------------------------------------------------------------------------------------------------------
+
+class Opening : public Saving {};
+
+TEST_F(Opening, SlowClickedCardShowsProgress) {
+    open_window();
+    click(middle_of("start.sim.retina"));
+    ASSERT_TRUE(turn_until([this] { return work().opening("sim:retina") && work().opening("sim:retina")->total > 0; }));
+    EXPECT_FALSE(work().opening("sim:layers").has_value());
+    const std::uint64_t job = work().opening("sim:retina")->id;
+    if (window().place_of("start.sim.retina")) click(middle_of("start.sim.retina"));
+    const auto opening = work().opening("sim:retina");
+    EXPECT_TRUE(!opening || opening->id == job) << "a second click begins nothing anew";
+    ASSERT_TRUE(turn_until([this] { return work().viewer().is_open(); }));
+    EXPECT_FALSE(work().opening("sim:retina").has_value());
+}
+
+TEST_F(Opening, FileHasItsPanelsAfterAlignmentView) {
+    open_live();
+    work().change("window.layout", std::string("alignment"));
+    ASSERT_TRUE(turn_until([this] { return window().place_of("alignment.hold").has_value(); }));
+    EXPECT_FALSE(window().place_of("panel.view").has_value());
+    work().open(write_ball("ball.nrrd"), {}, Replacing::at_once);
+    ASSERT_TRUE(turn_until([this] { return work().viewer().is_open() && work().viewer().live() == nullptr; }));
+    turns(5);
+    EXPECT_TRUE(window().place_of("panel.view").has_value());
+    EXPECT_TRUE(window().place_of(PaneKind::volume).has_value());
+}
+
+TEST_F(Opening, RecordingRestoresItsLook) {
+    open_live();
+    work().change_together("view",
+                           {{"view.mode", std::string("mip")}, {"view.azimuth_deg", 77.0}, {"view.high", 31.0}});
+    record();
+    const std::filesystem::path recording = work().notices().all().back().file.path;
+    ASSERT_FALSE(recording.empty());
+    work().close(Replacing::at_once);
+    work().change_together("view", {{"view.mode", std::string("composite")}, {"view.azimuth_deg", 5.0}});
+    work().open(recording);
+    ASSERT_TRUE(
+        turn_until([this] { return work().viewer().live() != nullptr && work().viewer().live()->is_recorded(); }));
+    EXPECT_EQ(work().view().mode, ViewMode::mip);
+    EXPECT_EQ(work().view().azimuth_deg, 77);
+    EXPECT_EQ(work().view().high, 31);
+    EXPECT_EQ(open_scan(recording).geometry.samples, 128) << "to those who do not show it, it is a scan like others";
 }
 
 }  // namespace

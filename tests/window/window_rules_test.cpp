@@ -28,12 +28,7 @@ class WindowRules : public WindowRun {
         ASSERT_TRUE(turn_until([this] { return work().viewer().is_open() && work().jobs().is_idle(); }));
     }
     void open_live() {
-        SourceRequest source;
-        source.name = "sim:vessel";
-        source.assignments = {"simulation.samples=128", "simulation.a_scans=24", "simulation.b_scans=12",
-                              "simulation.line_rate_hz=20000"};
-        work().open_source(source);
-        ASSERT_TRUE(turn_until([this] { return is_live() && work().viewer().live()->is_running(); }));
+        ASSERT_TRUE(open_simulator());
         turns(3);
     }
     bool is_live() { return work().viewer().is_open() && work().viewer().live() != nullptr; }

@@ -192,6 +192,16 @@ double WindowRun::difference(const Image& a, const Image& b, const Region& part)
     return sum / static_cast<double>(3 * part.width * part.height);
 }
 
+bool WindowRun::open_simulator(const std::string& scene) {
+    work_->open_source({.name = scene,
+                        .assignments = {"simulation.samples=128", "simulation.a_scans=24", "simulation.b_scans=12",
+                                        "simulation.line_rate_hz=20000"}});
+    return turn_until([this] {
+        const LiveController* live = work_->viewer().is_open() ? work_->viewer().live() : nullptr;
+        return live != nullptr && live->is_running();
+    });
+}
+
 std::filesystem::path WindowRun::write_ball(const std::string& name, double radius) {
     Volume volume;
     volume.grid.depth = 24;

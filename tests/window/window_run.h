@@ -60,6 +60,9 @@ class WindowRun : public testing::Test {
     static double difference(const Image& a, const Image& b, const Region& part);
     Region part(PaneKind pane);
 
+    // Opens a small simulated scene, and returns whether it runs.
+    bool open_simulator(const std::string& scene = "sim:vessel");
+
     // Writes a ball that grows with the time point to a volume file.
     std::filesystem::path write_ball(const std::string& name, double radius = 0.35);
 

@@ -58,12 +58,7 @@ TEST_F(WindowTime, SlowDroppedSeriesIsPlayedAndStepped) {
 TEST_F(WindowTime, ClickRecordsSimulatorAndReopens) {
     options_.assignments.push_back("window.open_panels=source");
     open_window();
-    SourceRequest source;
-    source.name = "sim:vessel";
-    source.assignments = {"simulation.samples=128", "simulation.a_scans=24", "simulation.b_scans=12",
-                          "simulation.line_rate_hz=20000"};
-    work().open_source(source);
-    ASSERT_TRUE(turn_until([this] { return work().viewer().is_open() && view_source().live()->is_running(); }));
+    ASSERT_TRUE(open_simulator());
     turns(5);
     click(middle_of("source.record"));
     ASSERT_TRUE(turn_until([this] {
