@@ -53,11 +53,7 @@ TEST(BScanFigure, AppliesScaleToCodes) {
 
 // As displayed by instruments that store linear reflectivities.
 TEST(BScanFigure, DrawsFourthRootOfReflectivities) {
-    Volume volume =
-        make_volume({.depth = 4, .a_scans = 1, .b_scans = 1, .type = VoxelType::f32, .quantity = "reflectivity"});
-    const std::array<float, 4> values{0, 1e-4F, 1, std::nanf("")};
-    volume.voxels.resize(sizeof(values));
-    std::memcpy(volume.voxels.data(), values.data(), sizeof(values));
+    const Volume volume = make_volume({4, 1, 1}, std::vector<float>{0, 1e-4F, 1, std::nanf("")}, "reflectivity");
     const Figure figure = b_scan_figure(volume, 0);
     EXPECT_THAT(figure.values, testing::Pointwise(testing::FloatNear(1e-6F), {0.0F, 0.1F, 1.0F, 0.0F}));
     EXPECT_THAT(gray_pixels(figure, {0, 1}).pixels, ElementsAre(0, 26, 255, 0));
@@ -115,7 +111,6 @@ TEST(PercentileRange, BeginsAtNoiseFloorOfBScan) {
         const double mean_db = i % 220 < 200 ? 7 : 37;
         values[i] = static_cast<float>(mean_db + 10 * std::log10(power(random)));
     }
-    volume.voxels.resize(values.size() * sizeof(float));
     std::memcpy(volume.voxels.data(), values.data(), volume.voxels.size());
     const GrayRange range = percentile_range(b_scan_figure(volume, 0));
     EXPECT_NEAR(range.black, 7, 0.5);
@@ -125,12 +120,9 @@ TEST(PercentileRange, BeginsAtNoiseFloorOfBScan) {
 
 // Four in five voxels have the dB of zero, 170 dB below all others.
 Volume sparse_volume() {
-    Volume volume = make_volume({.depth = 10, .a_scans = 40, .b_scans = 1, .type = VoxelType::f32, .quantity = "db"});
     std::vector<float> values(400, -175);
     for (std::size_t i = 0; i < values.size(); i += 5) values[i] = 0.1f * static_cast<float>(i);
-    volume.voxels.resize(values.size() * sizeof(float));
-    std::memcpy(volume.voxels.data(), values.data(), volume.voxels.size());
-    return volume;
+    return make_volume({10, 40, 1}, values, "db");
 }
 
 TEST(PercentileRange, ExcludesDecibelsOfZero) {
@@ -171,9 +163,7 @@ Volume intensities(const char* quantity = "intensity") {
     power[4] = 2.3f;  // below the cut of 1.2 times the noise
     power[5] = 27;    // 25 above the noise
     power[40] = 252;  // the brightest
-    Volume volume = make_volume({.depth = 32, .a_scans = 2, .b_scans = 1, .quantity = quantity});
-    std::memcpy(volume.voxels.data(), power.data(), 4 * power.size());
-    return volume;
+    return make_volume({32, 2, 1}, power, quantity);
 }
 
 TEST(DevicePictures, SubtractNoiseAndCutBackground) {
@@ -214,7 +204,6 @@ Volume linear_volume(std::array<double, 3> spacing_um) {
             for (int z = 0; z < 8; ++z) codes.push_back(0.5f * static_cast<float>(3 * z + 5 * a + 7 * b));
         }
     }
-    volume.voxels.resize(codes.size() * sizeof(float));
     std::memcpy(volume.voxels.data(), codes.data(), volume.voxels.size());
     return volume;
 }

@@ -10,6 +10,7 @@
 #include "compute/error.h"
 #include "compute/indexing.h"
 #include "tests/support/error_of.h"
+#include "tests/support/volumes.h"
 
 namespace echolux {
 namespace {
@@ -18,16 +19,10 @@ constexpr double radius_um = 60, peak_mm_s = 20;
 
 // A tilted tube with laminar flow, `factor` times as fast as peak_mm_s.
 std::shared_ptr<const Volume> tube(double factor = 1) {
-    auto volume = std::make_shared<Volume>();
-    VolumeGrid& grid = volume->grid;
-    grid.depth = 128;
-    grid.a_scans = 64;
-    grid.b_scans = 48;
-    grid.spacing_um = {2, 4, 4};
-    grid.quantity = "velocity";
-    grid.unit = "mm/s";
-    volume->voxels.resize(index(grid.bytes()));
-    auto* values = reinterpret_cast<float*>(volume->voxels.data());
+    auto volume = std::make_shared<Volume>(make_volume({128, 64, 48}, "velocity", {2, 4, 4}));
+    volume->grid.unit = "mm/s";
+    const VolumeGrid& grid = volume->grid;
+    float* values = floats_of(*volume);
     constexpr double down = 0.2;
     for (std::int64_t k = 0; k < grid.voxels(); ++k) {
         const double x = 4 * static_cast<double>(k / grid.depth % grid.a_scans - 32);

@@ -289,9 +289,7 @@ TEST(SurfaceResult, AreUnaffectedByMissingVoxelsNearby) {
 TEST(SurfaceResult, AreRejectedForNonIntensities) {
     SilentProgress silent;
     const LayeredScene scene = three_boundaries(6);
-    Volume volume = make_volume({.depth = scene.size[0], .a_scans = scene.size[1], .b_scans = scene.size[2]});
-    const auto* bytes = reinterpret_cast<const std::byte*>(scene.intensity.data());
-    volume.voxels.assign(bytes, bytes + 4 * scene.intensity.size());
+    Volume volume = make_volume(scene.size, scene.intensity);
     for (const char* quantity : {"velocity", "decorrelation"}) {
         volume.grid.quantity = quantity;
         EXPECT_THROW(find_surfaces(volume, {}, silent), Error) << quantity;

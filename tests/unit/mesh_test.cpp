@@ -29,7 +29,6 @@ Volume ball(double radius_um, std::int64_t edge) {
             }
         }
     }
-    volume.voxels.resize(index(volume.grid.bytes()));
     std::memcpy(volume.voxels.data(), values.data(), volume.voxels.size());
     return volume;
 }

@@ -23,15 +23,11 @@ namespace {
 
 // Speckle of one look.
 Volume speckled() {
-    Volume volume =
-        make_volume({.depth = 24, .a_scans = 12, .b_scans = 4, .spacing_um = {5, 10, 10}, .quantity = "intensity"});
     std::mt19937 random(7);
     std::exponential_distribution<float> intensity(1);
     std::vector<float> values(24 * 12 * 4);
     for (float& value : values) value = intensity(random);
-    const auto* bytes = reinterpret_cast<const std::byte*>(values.data());
-    volume.voxels.assign(bytes, bytes + values.size() * sizeof(float));
-    return volume;
+    return make_volume({24, 12, 4}, values, "intensity", {5, 10, 10});
 }
 
 class Operations : public testing::Test {

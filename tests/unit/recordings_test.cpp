@@ -37,10 +37,7 @@ struct Painted {
     }
 
     Volume volume(const char* quantity = "intensity") const {
-        Volume made = make_volume(
-            {.depth = depth, .a_scans = a_scans, .b_scans = 1, .spacing_um = {4, 11, 0}, .quantity = quantity});
-        std::memcpy(made.voxels.data(), values.data(), 4 * values.size());
-        return made;
+        return make_volume({depth, a_scans, 1}, values, quantity, {4, 11, 0});
     }
 };
 

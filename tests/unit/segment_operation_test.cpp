@@ -10,6 +10,7 @@
 #include "compute/indexing.h"
 #include "layer_scenes.h"
 #include "temporary_folder.h"
+#include "tests/support/volumes.h"
 
 namespace echolux {
 namespace {
@@ -25,15 +26,7 @@ std::vector<float> list_of(const Volume& volume) {
 // Three layers of speckle.
 std::shared_ptr<const Volume> layered() {
     const LayeredScene scene = blurred({20.5f, 40.5f}, {0.01, 1, 0.05}, {64, 24, 6}, 5);
-    auto volume = std::make_shared<Volume>();
-    volume->grid.depth = 64;
-    volume->grid.a_scans = 24;
-    volume->grid.b_scans = 6;
-    volume->grid.spacing_um = {2, 5, 7};
-    volume->grid.quantity = "intensity";
-    const auto* bytes = reinterpret_cast<const std::byte*>(scene.intensity.data());
-    volume->voxels.assign(bytes, bytes + scene.intensity.size() * sizeof(float));
-    return volume;
+    return std::make_shared<Volume>(make_volume({64, 24, 6}, scene.intensity, "intensity", {2, 5, 7}));
 }
 
 class SegmentOperation : public testing::Test {

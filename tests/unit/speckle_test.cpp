@@ -327,10 +327,7 @@ TEST(FilteredVolumes, RejectUnknownQuantities) {
 }
 
 Volume volume_of_power(const Size3& size, const std::vector<float>& power) {
-    Volume volume = make_volume({.depth = size[0], .a_scans = size[1], .b_scans = size[2], .quantity = "intensity"});
-    const auto* bytes = reinterpret_cast<const std::byte*>(power.data());
-    volume.voxels.assign(bytes, bytes + 4 * power.size());
-    return volume;
+    return make_volume(size, power, "intensity");
 }
 
 TEST(CompoundedVolumes, AreMeanAndEstimateLooks) {

@@ -19,11 +19,6 @@ constexpr double first_surface = 29.5, second_surface = 59.5;  // rows where the
 // Intensities with exponential noise: mean 1, and 100 between the surfaces. `shifts` moves each B-scan in depth, in
 // rows.
 inline Volume layered_volume(unsigned seed = 1, const std::vector<int>& shifts = {}) {
-    Volume volume = make_volume({.depth = layered_depth,
-                                 .a_scans = layered_a_scans,
-                                 .b_scans = layered_b_scans,
-                                 .spacing_um = {2, 5, 5},
-                                 .quantity = "intensity"});
     std::mt19937 random(seed);
     std::exponential_distribution<float> speckle(1);
     std::vector<float> values, line(index(layered_depth));
@@ -39,9 +34,7 @@ inline Volume layered_volume(unsigned seed = 1, const std::vector<int>& shifts =
                 values.push_back(line[index((z - by + layered_depth) % layered_depth)]);
         }
     }
-    volume.voxels.resize(values.size() * sizeof(float));
-    std::memcpy(volume.voxels.data(), values.data(), volume.voxels.size());
-    return volume;
+    return make_volume({layered_depth, layered_a_scans, layered_b_scans}, values, "intensity", {2, 5, 5});
 }
 
 }  // namespace echolux::test

@@ -106,7 +106,6 @@ class WorkspaceTest : public testing::Test {
                 }
             }
         }
-        volume.voxels.resize(values.size() * sizeof(float));
         std::memcpy(volume.voxels.data(), values.data(), volume.voxels.size());
         write_volume(folder_ / name, volume);
         return folder_ / name;
