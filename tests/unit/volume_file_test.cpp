@@ -59,38 +59,29 @@ class VolumeFileTest : public testing::Test {
     TemporaryFolder folder_;
 };
 
-TEST_F(VolumeFileTest, KeepsVoxelsAndGeometryInEveryFormat) {
+// Spacings may be rounded. TIFF stores no meaning.
+TEST_F(VolumeFileTest, KeepsVoxelsGeometryAndMeaning) {
     for (const std::string name : {"a.nrrd", "a.mha", "a.nii", "a.nii.gz", "a.tif"}) {
         for (const VoxelType type : all_types) {
             if (name == "a.tif" && type == VoxelType::complex64) continue;
             SCOPED_TRACE(name + " type " + std::to_string(static_cast<int>(type)));
             const Volume volume = counting(type);
-            const Volume back = again(name, volume);
-            EXPECT_EQ(back.grid.depth, 37);
-            EXPECT_EQ(back.grid.a_scans, 41);
-            EXPECT_EQ(back.grid.b_scans, 3);
-            ASSERT_EQ(back.grid.type, type);
-            EXPECT_TRUE(back.voxels == volume.voxels);
-            EXPECT_NEAR(back.grid.spacing_um[0], 2.5, 1e-5);
-            EXPECT_NEAR(back.grid.spacing_um[1], 10, 1e-5);
-            EXPECT_NEAR(back.grid.spacing_um[2], 20, 1e-5);
+            Volume back = again(name, volume);
+            for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(back.grid.spacing_um[i], volume.grid.spacing_um[i], 1e-5);
             EXPECT_NEAR(back.grid.first_depth_um, 125, 1e-5);
+            back.grid.spacing_um = volume.grid.spacing_um;
+            back.grid.first_depth_um = volume.grid.first_depth_um;
+            if (name == "a.tif") {
+                back.grid.scale = volume.grid.scale, back.grid.offset = volume.grid.offset;
+                back.grid.quantity = volume.grid.quantity, back.grid.unit = volume.grid.unit;
+            } else {
+                EXPECT_EQ(back.provenance, volume.provenance);
+            }
+            EXPECT_TRUE(back.grid == volume.grid);
+            EXPECT_TRUE(back.voxels == volume.voxels);
         }
     }
     EXPECT_EQ(folder_.entries(), 5u);
-}
-
-TEST_F(VolumeFileTest, KeepsMeaningIfFormatSupportsIt) {
-    const Volume volume = counting(VoxelType::u8);
-    for (const std::string name : {"a.nrrd", "a.mha", "a.nii", "a.nii.gz"}) {
-        SCOPED_TRACE(name);
-        const Volume back = again(name, volume);
-        EXPECT_EQ(back.grid.scale, 0.25);
-        EXPECT_EQ(back.grid.offset, -5);
-        EXPECT_EQ(back.grid.quantity, "db");
-        EXPECT_EQ(back.grid.unit, "dB above noise floor");
-        EXPECT_EQ(back.provenance, volume.provenance);
-    }
 }
 
 TEST_F(VolumeFileTest, KeepsUnknownSpacing) {
