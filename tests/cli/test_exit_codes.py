@@ -3,13 +3,14 @@ understood, 130 interrupted."""
 import os
 import signal
 import subprocess
+import time
 
 import numpy as np
 
 import commands
 from png_files import png_chunks, png_file
 from scans import tube_velocities, write_nrrd, write_scan
-from support import PROGRAM, Finished, extend, start
+from support import PROGRAM, Finished, extend, processor_seconds, start
 
 # Long-running command lines, with their outputs.
 ENDLESS = {
@@ -18,6 +19,8 @@ ENDLESS = {
     "convert": ["convert", "long.nhdr", "-o", "c.nii.gz"],
     "register": ["register", *["speckle.npy"] * 40, "-o", "mean.nrrd"],
     "render": ["render", "v.nrrd", "-o", "p.png", "--size", "4096x4096", "--samples", 4096],
+    "render --movie": ["render", "v.nrrd", "--movie", "m.webm", "--frames", 2000, "--size", "400x400"],
+    "render --mode traced": ["render", "v.nrrd", "-o", "t.png", "--size", "2048x2048", "--mode", "traced", "--samples", 4096],
     "reproduce": ["reproduce", "slow.png", "-o", "again.png"],
     "figure": ["figure", "long.toml", "-o", "f.png", "--layout", "enface"],
     "segment": ["segment", "long.toml", "-o", "s.nrrd"],
@@ -43,8 +46,9 @@ ENDLESS = {
     "validate": ["validate", "-o", "page.md"],
     "demo": ["demo"],
 }
+MAX_WAIT_S = 2  # from an interruption to the end of the program
 NEVER_LONG = {"info", "pattern"}
-KEEPS_WHAT_IT_HAS = {"record"}  # a recording that was cut short is complete
+KEEPS_WHAT_IT_HAS = {"record", "render --movie"}  # what was recorded or drawn so far is a complete file
 
 
 def replace_in_session(png, replacements):
@@ -61,7 +65,7 @@ def replace_in_session(png, replacements):
 
 class ExitCodes(commands.PreparedCase):
     def test_table_covers_every_command(self):
-        self.assertEqual({*ENDLESS, *NEVER_LONG}, set(commands.all_commands()))
+        self.assertEqual({*(name.split(" --")[0] for name in ENDLESS), *NEVER_LONG}, set(commands.all_commands()))
 
     def test_slow_missing_input_or_output_exits_with_1(self):
         """A missing input, or an output path that cannot be written."""
@@ -91,10 +95,18 @@ class ExitCodes(commands.PreparedCase):
     def interrupted(self, command, line, signal_sent):
         before = self.files()
         process = start(*line, folder=self.folder)
-        self.wait_until_it_works(process)
+        self.wait_until_it_works(process, 2 if " --" in command else 0.1)  # in the middle of a picture
+        begun_s, worked_s = time.monotonic(), processor_seconds(process)
         process.send_signal(signal_sent)
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        waited_s, worked_s = time.monotonic() - begun_s, processor_seconds(process) - worked_s
         finished = Finished(process, timeout_s=60)
         self.assertEqual(finished.code, 130, f"{line}\n{finished}")
+        # On a loaded machine, the time for which it worked counts.
+        self.assertLess(min(waited_s, max(worked_s, waited_s / 10)), MAX_WAIT_S,
+                        f"{line}\n{waited_s:.1f} s, {worked_s:.1f} s of processor time")
+        if "ECHOLUX_VERBOSE" in os.environ:
+            print(f"{command}: {waited_s:.2f} s, {worked_s:.2f} s of processor time", flush=True)
         if command not in KEEPS_WHAT_IT_HAS:
             self.assertEqual(self.files(), before, command)
 
