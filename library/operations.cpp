@@ -50,6 +50,12 @@ echolux_operation& prepared(echolux_operation* operation) {
     return one;
 }
 
+// Callers may keep an operation for long, and its inputs with it.
+void release_inputs(echolux_operation& one) {
+    one.operation->release_inputs();
+    if (one.first != nullptr) one.first->volume.reset();
+}
+
 // Throws BadArgument unless the operation has run successfully.
 const echolux_operation& finished(const echolux_operation* operation) {
     const echolux_operation& one = checked_handle(operation, "operation");
@@ -165,13 +171,16 @@ echolux_status echolux_operation_run(echolux_operation* operation, const echolux
         CallerProgress progress_shown(progress, user);
         Context context{progress_shown, backend_of(device), overwrites != 0};
         one.has_started = true;
-        one.operation->run(context);
+        try {
+            one.operation->run(context);
+        } catch (...) {
+            release_inputs(one);
+            throw;
+        }
+        release_inputs(one);
         one.json = dumped(one.operation->json(context));
         one.warnings = std::move(context.warnings);
         one.has_results = true;
-        // Results may be kept for long, and the inputs with them.
-        one.operation->release_inputs();
-        if (one.first != nullptr) one.first->volume.reset();
     });
 }
 
