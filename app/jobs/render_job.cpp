@@ -229,4 +229,12 @@ RenderedFile run(const RenderJob& job, Progress& progress) {
     return done;
 }
 
+bool has_default_size(const View& view, const std::vector<std::string>& assignments) {
+    const View usual;
+    const auto is_size = [](const std::string& assignment) {
+        return assignment.starts_with("view.width=") || assignment.starts_with("view.height=");
+    };
+    return view.width == usual.width && view.height == usual.height && std::ranges::none_of(assignments, is_size);
+}
+
 }  // namespace echolux

@@ -58,6 +58,9 @@ class SourcePostprocessor {
 
 // ---- Job
 
+// True if neither the view nor an assignment such as "view.width=800" sets the size of pictures.
+bool has_default_size(const View& view, const std::vector<std::string>& assignments);
+
 // Input, view and output of a picture or a movie.
 struct PictureJob : VolumeSource {
     std::filesystem::path flow;                      // volume file shown over the structure; "": none

@@ -227,15 +227,6 @@ struct Render : MovieSpec {
         output.is_kept = false;
     }
 
-    bool has_default_size(const Context& context) const {
-        const auto is_size = [](const std::string& assignment) {
-            return assignment.starts_with("view.width=") || assignment.starts_with("view.height=");
-        };
-        const View usual;
-        return size.empty() && view.width == usual.width && view.height == usual.height &&
-               std::ranges::none_of(context.assigned, is_size);
-    }
-
     void make_movie(Context& context) {
         check_movie();
         MovieJob job;
@@ -244,7 +235,7 @@ struct Render : MovieSpec {
         job.codec = codec;
         job.crf = crf;
         job.may_use_hardware = encoder == Encoder::automatic;
-        job.may_be_smaller = has_default_size(context);
+        job.may_be_smaller = size.empty() && has_default_size(view, context.assigned);
         context.write(movie, movie.is_kept ? ending_of(codec) : "", [&](const std::filesystem::path& path) {
             job.output = path;
             made = echolux::run(job, context.progress);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "app/jobs/render_job.h"
 #include "app/live/live_job.h"
 #include "engine/scan/settings.h"
 #include "ui/cli/command_record.h"
@@ -48,12 +49,7 @@ LiveJob job_from(const LiveOptions& options) {
         settings.set("view.width", std::to_string(width), "--size");
         settings.set("view.height", std::to_string(height), "--size");
     }
-    const View usual;
-    const auto is_size = [](const std::string& assignment) {
-        return assignment.starts_with("view.width=") || assignment.starts_with("view.height=");
-    };
-    job.may_be_smaller = options.size.empty() && job.view.width == usual.width && job.view.height == usual.height &&
-                         std::ranges::none_of(options.source.assignments, is_size);
+    job.may_be_smaller = options.size.empty() && has_default_size(job.view, options.source.assignments);
     job.made_from = {options.view_file};
     job.picture = output_named(options.picture, ".png");
     job.kept = options.kept;
