@@ -20,8 +20,8 @@ TEST(SceneFiles, AreListedInOrderWithDescriptions) {
     EXPECT_THAT(shown, ElementsAre("vessel: tissue with pulsating blood flow", "retina: layers, vessels, a fovea",
                                    "layers: plain boundaries of known depth", "capillary: steady flow of known speed",
                                    "mirror: reflectors of known depth, for alignment",
-                                   "eye-macula: a macula like in recordings: tilt, reflex, shadows, choroid",
-                                   "eye-disc: an optic disc: cup, ending layers, large vessels with shadows",
+                                   "eye-macula: as in recordings: tilt, reflex, shadows",
+                                   "eye-disc: cup, ending layers, large shadowing vessels",
                                    "eye-disease: drusen and a pocket of fluid below the retina"));
 }
 
