@@ -1,6 +1,7 @@
 // Operations through the library: names and values are checked, and results are returned by name. Files, refusals and
 // cancellation are compared with other interfaces in tests/operations.
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <cmath>
@@ -204,6 +205,29 @@ TEST(LibraryOperations, KeepVolumesBeyondTheirOperation) {
     const lux::Volume made = filtered();
     EXPECT_EQ(made.bytes().size(), 4 * layered(1).size());
     EXPECT_FALSE(std::isnan(made.voxels<float>()[0]));
+}
+
+// Measured in the allocator: only it sees memory that no handle holds.
+TEST(LibraryOperations, ReleaseInputsOfFailedRuns) {
+    constexpr std::size_t voxels = std::size_t{64} << 20;
+    const auto allocated = [] {
+        const auto memory = mallinfo2();
+        return memory.uordblks + memory.hblkhd;
+    };
+    lux::Operation operation("filter");
+    {
+        auto grid = lux::make<echolux_grid>();
+        grid.depth = 1024;
+        grid.a_scans = 1024;
+        grid.b_scans = 64;
+        grid.voxel = ECHOLUX_U8;
+        const std::vector<std::byte> bytes(voxels);
+        operation.add_input("input", lux::Volume::create(grid, bytes));
+    }
+    const std::size_t before = allocated();
+    if (before < voxels) GTEST_SKIP() << "this allocator reports no sizes";
+    expect_refused([&] { operation.run(); }, ECHOLUX_BAD_SETTING, "");
+    EXPECT_LT(allocated() + voxels / 2, before);
 }
 
 TEST(LibraryOperations, AcceptFileNamesThatAreNotUtf8) {
