@@ -684,9 +684,9 @@ void Workspace::Parts::ask_before(const std::string& title, const std::string& c
 void Workspace::Parts::end_document(const std::string& title, const std::string& confirm,
                                     const std::function<void()>& end) {
     const auto end_now = [this, end] {
-        jobs.cancel(opening);
         attempt("source", [&] {
             recordings.refuse_while_active();
+            jobs.cancel(opening);
             end();
         });
     };

@@ -137,8 +137,8 @@ class Workspace {
     View& view();  // for moving the camera; call view_edited() afterwards
     void view_edited(Edit edit);
     bool has_effect(std::string_view key) const;  // with the current values of other settings
-    // Changes a setting. Returns the settings that changed, which are none if a job must find heights first. Invalid
-    // values become a notice of the key's section, change nothing and return nullopt.
+    // Changes a setting. Returns the settings that changed, which are none if a job must find heights or start the scan
+    // again with repeats first. Invalid values become a notice of the key's section, change nothing and return nullopt.
     std::optional<Change> change(std::string_view key, const Value& value, Edit edit = Edit::done);
     // Changes several settings, all or none, as one undo step. `title` names the step by a key or section.
     std::optional<Change> change_together(const std::string& title, const Values& values, Edit edit = Edit::done);
