@@ -390,6 +390,23 @@ TEST_F(WorkspaceKeeping, ListsRecordingsWithLosses) {
     EXPECT_TRUE(until([&] { return work().recordings().recent().size() == 3; }));
 }
 
+TEST_F(WorkspaceKeeping, ListsNewestOfManyRecordings) {
+    constexpr int count = 20'000, newest = 9;
+    const auto name = [](int i) { return "r" + std::to_string(i); };
+    for (int i = 0; i < count; ++i) {
+        std::filesystem::create_directory(folder() / name(i));
+        folder().write(name(i) + "/" + name(i) + ".toml", "[recording]\nindex = \"x.csv\"\nfinished = true\n");
+    }
+    const auto now = std::filesystem::file_time_type::clock::now();
+    for (int i = 0; i < newest; ++i)
+        std::filesystem::last_write_time(folder() / name(2000 * i) / (name(2000 * i) + ".toml"),
+                                         now + std::chrono::hours(1 + i));
+    const std::vector<ListedRecording> listed = recordings_in(folder().path(), newest);
+    ASSERT_EQ(listed.size(), static_cast<std::size_t>(newest));
+    for (int i = 0; i < newest; ++i)
+        EXPECT_EQ(listed[static_cast<std::size_t>(i)].file.stem().string(), name(2000 * (newest - 1 - i)));
+}
+
 TEST_F(WorkspaceKeeping, RecordingWithoutBlocksLeavesNoFolder) {
     open_source();
     work().change("window.record_folder", (folder() / "gone").string());

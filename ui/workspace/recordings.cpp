@@ -50,12 +50,10 @@ bool is_note(const std::string& key) {
 }  // namespace
 
 std::vector<ListedRecording> recordings_in(const std::filesystem::path& folder, std::size_t max_count) {
-    constexpr std::size_t max_entries = 10'000;
     std::vector<std::pair<std::filesystem::file_time_type, std::filesystem::path>> found;
     std::error_code problem;
     std::filesystem::directory_iterator entry(folder, problem);
-    for (; !problem && entry != std::filesystem::directory_iterator() && found.size() < max_entries;
-         entry.increment(problem)) {
+    for (; !problem && entry != std::filesystem::directory_iterator(); entry.increment(problem)) {
         const std::filesystem::path file = entry->path() / (entry->path().filename().string() + ".toml");
         std::error_code is_none;
         const auto written = std::filesystem::last_write_time(file, is_none);
