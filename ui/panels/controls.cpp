@@ -27,6 +27,12 @@ std::string typed_digits() {
     return text;
 }
 
+// Notes the last item, into which Tab leads.
+void note_entry(KeyboardFocus& focus, unsigned int& kind, ImGuiID id) {
+    kind = id;
+    focus.corner = {ImGui::GetItemRectMin().x, ImGui::GetItemRectMin().y};
+}
+
 ImVec4 faded(ImVec4 colour, float alpha) {
     colour.w = alpha;
     return colour;
@@ -111,6 +117,7 @@ std::optional<NumberEdit> number_control(const PanelContext& context, const char
     }
 
     ImGui::InvisibleButton(name, {width, ImGui::GetFrameHeight()});
+    note_entry(context.state.focus, context.state.focus.number, id);
     const bool is_hovered = ImGui::IsItemHovered(), is_active = ImGui::IsItemActive();
     if (is_hovered || is_active) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
     draw_bar(context, shown, is_hovered || is_active);
@@ -252,12 +259,14 @@ std::optional<std::string> text_box(const PanelContext& context, const char* nam
     if (is_mine() && !active.has_keyboard) active.text += std::exchange(late, {});
     const bool adds = is_mine() && active.has_keyboard && std::exchange(active.continues, false);
     std::string text = is_mine() ? active.text : value;
+    context.state.focus.text = text;
     text.resize(text.size() + room_to_type);
 
     ImGui::SetNextItemWidth(width);
     if (is_mine() && std::exchange(active.is_new, false)) ImGui::SetKeyboardFocusHere();
     const auto flags = ImGuiInputTextFlags_AutoSelectAll | (adds ? ImGuiInputTextFlags_CallbackAlways : 0);
     ImGui::InputTextWithHint(name, hint, text.data(), text.size(), flags, adds ? move_cursor_to_end : nullptr, &late);
+    note_entry(context.state.focus, context.state.focus.box, id);
     text.resize(text.find('\0'));
     if (ImGui::IsItemActivated() && !is_mine()) active = {.control = id, .is_typed = true, .text = value};
     if (is_mine() && ImGui::IsItemActive()) {

@@ -77,7 +77,7 @@ const std::vector<Field<MovieChoice>>& describe<MovieChoice>() {
             .only_while("movie.path", sweeps),
         flag("resumes", &C::resumes, view,
              "continue an interrupted movie; frames are kept in a folder next to it until all are rendered")
-            .called("continue interrupted"),
+            .called("resume"),
     };
     return fields;
 }

@@ -239,7 +239,11 @@ void draw_profile(const PanelContext& context) {
     if (!tool.profile()) {
         static PlotZoom zoom;
         draw_plot(context,
-                  {.title = "profile", .across = {"along the line", ""}, .up = {"value", ""}, .whole_across = {0, 1}},
+                  {.title = "profile",
+                   .across = {"along the line", ""},
+                   .up = {"value", ""},
+                   .whole_across = {0, 1},
+                   .if_empty = "Press Profile, then click both ends of a line"},
                   zoom, {ImGui::GetContentRegionAvail().x, context.style.px(170)});
         plain_button(context, "measure.profile.copy", "Copy profile", "measure a profile first", false);
         return;

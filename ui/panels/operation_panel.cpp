@@ -122,7 +122,8 @@ void draw_report(const PanelContext& context, const OperationReport& report) {
 class OperationPanel : public NamedPanel {
   public:
     OperationPanel()
-        : NamedPanel("operations", "Operations", PanelSide::right, "run job process command convert simulate") {}
+        : NamedPanel(operation_panel, "Operations", PanelSide::right, "run job process command convert simulate") {}
+    bool needs_document() const override { return false; }  // it also makes files
     void draw(const PanelContext& context) override {
         for (const auto& change : std::exchange(changes_, {})) change();
         draw_choice(context);

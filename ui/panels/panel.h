@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "app/figure/figure_page.h"
@@ -31,11 +32,21 @@ struct ControlRectangles {
     std::map<std::string, std::array<float, 4>> places;
 };
 
-// The control with keyboard focus: Tab moves it in the order of drawing, Enter and Space click the control.
+// The control with keyboard focus: Tab moves it in the order of drawing, Enter and Space click the control. Text boxes
+// and numbers are typed into at once.
 struct KeyboardFocus {
-    std::string control;             // name as in ControlRectangles; empty: none
-    std::array<float, 4> place{};    // of the control
-    std::vector<std::string> order;  // controls of this frame
+    std::string control;                    // name as in ControlRectangles; empty: none
+    std::array<float, 4> place{};           // visible part of the control
+    bool is_visible = false;                // in this frame
+    bool has_moved = false;                 // by Tab, and the control has not been drawn since
+    std::vector<std::string> order;         // controls of this frame
+    std::unordered_set<std::string> names;  // the same
+    std::string typed;                      // control that is typed into, which may lack the focus after a click
+    // Text box or number drawn last: its ImGui id, its upper left corner, and the text of the box. The next name
+    // belongs to it if the corner is inside that control. 0: none.
+    unsigned int box = 0, number = 0;
+    std::array<float, 2> corner{};
+    std::string text;
 };
 
 // A panel's request for a file or folder. The window opens its dialog and clears the request.
@@ -124,7 +135,8 @@ struct Style {
     ImVec4 warning{0.96f, 0.55f, 0.36f, 1};    // pending errors
     ImVec4 late{0.95f, 0.71f, 0.22f, 1};       // a source without data
     ImVec4 good{0.42f, 0.78f, 0.50f, 1};
-    ImVec4 recording{0.93f, 0.20f, 0.22f, 1};
+    ImVec4 alarm{1.00f, 0.38f, 0.38f, 1};      // losses and a lost source
+    ImVec4 recording{0.84f, 0.15f, 0.17f, 1};  // buttons with white text, and marks
 
     // Converts a size in pixels at scale 1 to the current scale.
     float px(float at_scale_1) const { return at_scale_1 * scale; }
@@ -149,6 +161,7 @@ class Panel {
     virtual std::string_view words() const { return ""; }  // further words that people search for
     // false hides the panel. Depends only on what is open, so that panels do not appear while people work.
     virtual bool is_available(Workspace&) const { return true; }
+    virtual bool needs_document() const { return true; }
 
     // Draws the content. Called within an ImGui child of the width of the side, below the title. Its height changes
     // only in answer to input: results and states that come later have reserved places.
@@ -192,6 +205,7 @@ std::unique_ptr<Panel> make_view_panel();
 std::unique_ptr<Panel> make_transfer_panel();
 std::unique_ptr<Panel> make_measure_panel();
 std::unique_ptr<Panel> make_export_panel();
+constexpr std::string_view operation_panel = "operations";  // its id
 std::unique_ptr<Panel> make_operation_panel();
 std::unique_ptr<Panel> make_time_panel();
 std::unique_ptr<Panel> make_keys_panel();

@@ -211,6 +211,10 @@ void draw_plot(const PanelContext& context, const Plot& plot, PlotZoom& zoom, Im
     take_input(plot, area, zoom);
     area.draw_frame();
     area.draw_curves();
+    const auto has_values = [](const PlotTrace& trace) { return !trace.curve.values.empty(); };
+    if (std::ranges::none_of(plot.traces, has_values))
+        text_if_empty(context, std::string("plot.") + plot.title, plot.if_empty, area.low(),
+                      {area.low().x + area.width(), area.low().y + area.height()});
     if (is_hovered && !ImGui::IsMouseDown(0)) area.draw_read_out(ImGui::GetIO().MousePos.x);
     ImGui::SetCursorScreenPos(at);
     ImGui::Dummy(size);

@@ -97,6 +97,7 @@ struct Plot {
     std::vector<PlotTrace> traces = {};
     std::vector<PlotLevel> levels = {};
     bool is_logarithmic = false;  // vertical axis; values of 0 or less are not drawn
+    const char* if_empty = "";    // instruction to the user
 };
 
 // Visible part of the horizontal axis; nullopt: all of it.

@@ -230,7 +230,8 @@ class StabilisePanel : public NamedPanel {
             .across = {"B-scan", ""},
             .up = {"shift", "voxels"},
             .whole_across = {0, rows},
-            .traces = {{"depth", {z_}, style.accent}, {"A-scans", {x_}, style.good}, {"B-scans", {y_}, style.warning}}};
+            .traces = {{"depth", {z_}, style.accent}, {"A-scans", {x_}, style.good}, {"B-scans", {y_}, style.warning}},
+            .if_empty = "Press Measure motion"};
         draw_plot(context, shifts, shifts_zoom_, {width, style.px(170)});
         note_place(context, "registration.shifts");
         const Plot quality{.title = "quality",
@@ -238,7 +239,8 @@ class StabilisePanel : public NamedPanel {
                            .up = {"quality", ""},
                            .whole_across = {0, rows},
                            .up_range = PlotRange{0, 1},
-                           .traces = {{"correlation", {quality_}, style.accent}}};
+                           .traces = {{"correlation", {quality_}, style.accent}},
+                           .if_empty = "Press Measure motion"};
         draw_plot(context, quality, quality_zoom_, {width, style.px(120)});
         note_place(context, "registration.quality");
         draw_reasons(context, found);

@@ -78,7 +78,7 @@ bool record_button(const PanelContext& context, bool is_recording, const std::st
     const bool is_lit = ImGui::IsItemHovered();
     ImVec4 ground =
         is_recording ? style.recording : ImGui::GetStyleColorVec4(is_lit ? ImGuiCol_ButtonHovered : ImGuiCol_Button);
-    if (is_recording && is_lit) ground.x = 1;
+    if (is_recording && is_lit) ground = {0.88f * ground.x, 0.88f * ground.y, 0.88f * ground.z, 1};
     list->AddRectFilled(at, {at.x + size.x, at.y + size.y}, ImGui::GetColorU32(ground),
                         ImGui::GetStyle().FrameRounding);
     const ImU32 white = IM_COL32(255, 255, 255, 255);
@@ -117,7 +117,7 @@ void RecordingRow::draw_room(const PanelContext& context, double bytes_per_s) {
     const bool is_known = bytes_per_s > 0;
     const double left_s = is_known ? bytes / bytes_per_s : 0;
     const bool is_scarce = is_known && left_s < scarce_s;
-    if (is_scarce) ImGui::PushStyleColor(ImGuiCol_Text, context.style.recording);
+    if (is_scarce) ImGui::PushStyleColor(ImGuiCol_Text, context.style.alarm);
     figure(context, name,
            bytes_text(bytes) + (is_known && left_s < 1e6 ? fmt::format("  ({} left)", duration_text(left_s)) : ""));
     if (is_scarce) ImGui::PopStyleColor();
@@ -130,7 +130,7 @@ void RecordingRow::draw_written(const PanelContext& context, const std::optional
     figure(context, "recorded", stats ? bytes_text(bytes) : "–");
     const std::int64_t blocks = stats ? stats->blocks_not_in_it() : 0;
     const std::int64_t missing = blocks > 0 ? blocks : stats ? stats->lost_b_scans : 0;
-    const ImVec4& colour = missing > 0 ? context.style.recording : context.style.good;
+    const ImVec4& colour = missing > 0 ? context.style.alarm : context.style.good;
     ImGui::PushStyleColor(ImGuiCol_Text, stats ? colour : context.style.muted);
     figure(context, "missing",
            !stats        ? "–"
@@ -187,10 +187,10 @@ void RecordingRow::draw_list(const PanelContext& context) {
         ImGui::PopID();
         note_place(context, fmt::format("recordings[{}]", i));
         tooltip(context, name + (one.lack.empty() ? "" : "\n" + one.lack));
-        const ImVec4& colour = one.lack.empty() ? context.style.muted : context.style.recording;
+        const ImVec4& colour = one.lack.empty() ? context.style.muted : context.style.alarm;
         ImGui::TextColored(colour, "%s", shortened(one.lack.empty() ? "complete" : one.lack, room).c_str());
     }
-    if (recent.empty()) muted_text(context, "No recordings in this folder");
+    if (recent.empty()) muted_text(context, "No recordings here yet. Press Record to make one.");
     ImGui::SetCursorPosY(top + height);
     ImGui::Dummy({0, 0});
     if (!wanted.empty()) attempt(context, "files", [&] { work.open(wanted); });
@@ -231,7 +231,8 @@ std::string spacing_text(const VolumeGrid& grid) {
 
 // Draws placeholders before the first volume, so that the layout does not change.
 void draw_volume(const PanelContext& context, const ViewSource& view_source) {
-    if (!view_source.backend_description().empty()) figure(context, "processing on", view_source.backend_description());
+    if (!view_source.backend_description().empty())
+        state_text(context, "processing on " + view_source.backend_description(), 2);
     const auto grid = view_source.grid();
     if (!grid) {
         for (const char* name : {"voxels", "voxel", "values"}) figure(context, name, "no volume yet");
@@ -369,7 +370,8 @@ class SourcePanel : public NamedPanel {
             if (plain_button(context, name, line.c_str())) open_source(context, name);
         }
         if (instruments_->names.empty())
-            muted_text(context, instruments_->was_asked ? "No camera found" : "Cameras are listed here.");
+            muted_text(context, instruments_->was_asked ? "No camera found. Connect one and search again."
+                                                        : "Cameras are listed here.");
         ImGui::EndChild();
     }
 
@@ -386,6 +388,7 @@ class SourcePanel : public NamedPanel {
             tooltip(context, recent[i].string());
             ImGui::PopID();
         }
+        if (recent.empty()) muted_text(context, "Files that you open are listed here.");
         ImGui::SetCursorPosY(top + rows);  // reserves space for more entries
         ImGui::Dummy({0, 0});
         if (!wanted.empty()) context.work.open(wanted);

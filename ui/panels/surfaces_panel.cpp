@@ -150,6 +150,8 @@ void draw_map(const PanelContext& context, const char* name, const MapDisplay& m
     ImGui::GetWindowDrawList()->AddRectFilled(at, {at.x + size.x, at.y + size.y}, ImGui::GetColorU32(ImGuiCol_FrameBg),
                                               ImGui::GetStyle().FrameRounding);
     if (!range) {
+        if (map.values.empty())
+            text_if_empty(context, name, "Find layers, then choose two of them", at, {at.x + size.x, at.y + size.y});
         ImGui::Dummy({width, context.style.px(10)});
         state_text(context, map.values.empty() ? "" : "The two surfaces do not overlap.");
         return state_text(context, "");
@@ -191,7 +193,7 @@ std::string state_of_search(Workspace& work) {
         return fmt::format("{} surfaces, found at {:.0f} % of all positions", found->all.size(),
                            100 * share_found(*found));
     if (layering.has_others()) return "These surfaces belong to another volume";
-    return obstacle.empty() ? "No layers yet" : obstacle;
+    return obstacle.empty() ? "No layers yet: choose settings, then Find layers" : obstacle;
 }
 
 void draw_search(const PanelContext& context) {

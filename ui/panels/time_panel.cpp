@@ -107,7 +107,7 @@ void draw_live(const PanelContext& context, const LiveController& live) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float height = ImGui::GetTextLineHeight();
     const SourceBadge badge = live.is_recording() && live.state() == SourceState::live
-                                  ? SourceBadge{"RECORDING", style.recording, ""}
+                                  ? SourceBadge{"RECORDING", style.alarm, ""}
                                   : badge_of(style, live);
     const ImVec4& colour = badge.colour;
     ImGui::GetWindowDrawList()->AddCircleFilled({at.x + 0.4f * height, at.y + 0.5f * ImGui::GetFrameHeight()},
@@ -126,7 +126,7 @@ void draw_live(const PanelContext& context, const LiveController& live) {
     if (left_out > 0) draw_text(context, style.text, style.warning, count_text(left_out) + " dropped");
     const Losses& losses = context.work.losses();
     if (const Loss* loss = losses.selected()) {
-        draw_text(context, style.text, style.recording,
+        draw_text(context, style.text, style.alarm,
                   fmt::format("{} lost after {:.1f} s, in volume {}", plural(loss->blocks, "blocks"), loss->at_s,
                               loss->volume + 1));
     }

@@ -48,18 +48,41 @@ std::string grouped(std::string digits) {
 }
 
 // Words of keys that people spell differently.
-constexpr std::array<std::array<std::string_view, 2>, 33> spelt_words{
-    {{"a", "A"},         {"a-scans", "A-scans"},   {"adc", "ADC"},
-     {"b", "B"},         {"b-scans", "B-scans"},   {"cdv", "CDV"},
-     {"cpu", "CPU"},     {"crf", "CRF"},           {"csv", "CSV"},
-     {"db", "dB"},       {"doppler", "Doppler"},   {"fov", "FOV"},
-     {"fwhm", "FWHM"},   {"gaussian", "Gaussian"}, {"gdd", "GDD"},
-     {"gpu", "GPU"},     {"gpus", "GPUs"},         {"hz", "Hz"},
-     {"ilm", "ILM"},     {"mida", "MIDA"},         {"nudft", "NUDFT"},
-     {"nufft", "NUFFT"}, {"oct", "OCT"},           {"octa", "OCTA"},
-     {"omag", "OMAG"},   {"ome", "OME"},           {"psf", "PSF"},
-     {"psnr", "PSNR"},   {"rayleigh", "Rayleigh"}, {"rpe", "RPE"},
-     {"sd", "SD"},       {"snr", "SNR"},           {"tod", "TOD"}}};
+constexpr std::array<std::array<std::string_view, 2>, 35> spelt_words{{{"a", "A"},
+                                                                       {"a-scans", "A-scans"},
+                                                                       {"adc", "ADC"},
+                                                                       {"b", "B"},
+                                                                       {"b-scans", "B-scans"},
+                                                                       {"cdv", "CDV"},
+                                                                       {"cpu", "CPU"},
+                                                                       {"crf", "CRF"},
+                                                                       {"csv", "CSV"},
+                                                                       {"ct", "CT"},
+                                                                       {"mr", "MR"},
+                                                                       {"db", "dB"},
+                                                                       {"doppler", "Doppler"},
+                                                                       {"fov", "FOV"},
+                                                                       {"fwhm", "FWHM"},
+                                                                       {"gaussian", "Gaussian"},
+                                                                       {"gdd", "GDD"},
+                                                                       {"gpu", "GPU"},
+                                                                       {"gpus", "GPUs"},
+                                                                       {"hz", "Hz"},
+                                                                       {"ilm", "ILM"},
+                                                                       {"mida", "MIDA"},
+                                                                       {"nudft", "NUDFT"},
+                                                                       {"nufft", "NUFFT"},
+                                                                       {"oct", "OCT"},
+                                                                       {"octa", "OCTA"},
+                                                                       {"omag", "OMAG"},
+                                                                       {"ome", "OME"},
+                                                                       {"psf", "PSF"},
+                                                                       {"psnr", "PSNR"},
+                                                                       {"rayleigh", "Rayleigh"},
+                                                                       {"rpe", "RPE"},
+                                                                       {"sd", "SD"},
+                                                                       {"snr", "SNR"},
+                                                                       {"tod", "TOD"}}};
 
 // Symbols that stay small at the beginning of a title.
 constexpr std::array<std::string_view, 5> small_words{"k", "dB", "x", "y", "z"};
@@ -111,7 +134,10 @@ std::string choice_text(std::string_view choice) {
                                                                         {"defr", "Full range (DEFR)"},
                                                                         {"nlm", "Non-local means"}}};
     const auto* const found = std::ranges::find(spelt_out, choice, [](const auto& one) { return one[0]; });
-    return found != spelt_out.end() ? std::string((*found)[1]) : title_of(choice);
+    if (found != spelt_out.end()) return std::string((*found)[1]);
+    std::string words(choice);
+    std::ranges::replace(words, '-', '_');
+    return title_of(words);
 }
 
 std::string unit_text(std::string_view unit) {
@@ -121,6 +147,15 @@ std::string unit_text(std::string_view unit) {
         if (unit == spelt) return std::string(text);
     }
     return std::string(unit);
+}
+
+std::string without_parentheses(std::string text) {
+    for (std::size_t begin = text.find(" ("); begin != std::string::npos; begin = text.find(" (", begin)) {
+        const std::size_t end = text.find(')', begin);
+        if (end == std::string::npos) break;
+        text.erase(begin, end + 1 - begin);
+    }
+    return text;
 }
 
 std::string number_text(double value, double resolution) {

@@ -21,11 +21,14 @@ std::string key_text(std::string_view key);
 // Returns them as a title: "filter" becomes "Filter", "a_scans" "A-scans"; "k_map" becomes "k map".
 std::string title_of(std::string_view key);
 
-// Returns a choice as lists show it: "power_doppler" becomes "Power Doppler", "mip" becomes "Maximum (MIP)".
+// Returns a choice as lists show it: "oct-gray" becomes "OCT gray", "mip" becomes "Maximum (MIP)".
 std::string choice_text(std::string_view choice);
 
 // Returns the symbol of a unit: "um" becomes "µm", "deg" becomes "°", "fs^2" becomes "fs²".
 std::string unit_text(std::string_view unit);
+
+// "cpu (2 threads) uploaded to llvmpipe" becomes "cpu uploaded to llvmpipe".
+std::string without_parentheses(std::string text);
 
 // Formats a number with as many decimals as `resolution` has, integers without any.
 std::string number_text(double value, double resolution);

@@ -41,16 +41,35 @@ static bool may_have_focus(std::string_view name) {
     return !name.starts_with("pane.") && !name.ends_with(".reset");
 }
 
+// Begins to type into a text box, and selects a number so that typing replaces it.
+void enter_control(const PanelContext& context, unsigned int box, unsigned int number) {
+    PanelState& state = context.state;
+    if (box != 0) state.active = {.control = box, .is_typed = true, .is_new = true, .text = state.focus.text};
+    if (number == 0) return;
+    state.picked = number;
+    state.is_picked_there = true;
+}
+
 // Adds the last item to the order of Tab, and frames it if it has the focus.
 static void note_focus(const PanelContext& context, std::string_view name) {
     KeyboardFocus& focus = context.state.focus;
-    if ((context.state.has_sheet && !context.state.is_in_sheet) || !may_have_focus(name)) return;
-    if (std::ranges::find(focus.order, name) == focus.order.end()) focus.order.emplace_back(name);
-    if (focus.control != name) return;
     const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
-    focus.place = {low.x, low.y, high.x, high.y};
-    if (!ImGui::IsItemVisible()) return ImGui::SetScrollHereY();
-    context.state.controls.places["focus"] = focus.place;
+    const auto [x, y] = focus.corner;
+    const bool is_inside = x >= low.x && x < high.x && y >= low.y && y < high.y;
+    const unsigned int last_box = std::exchange(focus.box, 0), last_number = std::exchange(focus.number, 0);
+    const unsigned int box = is_inside ? last_box : 0, number = is_inside ? last_number : 0;
+    if ((context.state.has_sheet && !context.state.is_in_sheet) || !may_have_focus(name)) return;
+    if (focus.names.emplace(name).second) focus.order.emplace_back(name);
+    const ActiveControl& active = context.state.active;
+    if (box != 0 && active.is_typed && active.control == box) focus.typed = name;
+    if (focus.control != name) return;
+    if (std::exchange(focus.has_moved, false)) enter_control(context, box, number);
+    const ImDrawList& list = *ImGui::GetWindowDrawList();
+    const ImVec2 from = list.GetClipRectMin(), to = list.GetClipRectMax();
+    focus.place = {std::max(low.x, from.x), std::max(low.y, from.y), std::min(high.x, to.x), std::min(high.y, to.y)};
+    focus.is_visible = focus.place[0] < focus.place[2] && focus.place[1] < focus.place[3];
+    if (!focus.is_visible) return ImGui::SetScrollHereY();
+    context.state.controls.places["focus"] = {low.x, low.y, high.x, high.y};
     const float rim = context.style.px(1);
     ImGui::GetWindowDrawList()->AddRect({low.x - rim, low.y - rim}, {high.x + rim, high.y + rim},
                                         ImGui::GetColorU32(context.style.accent), context.style.px(4), 0,
@@ -239,7 +258,7 @@ SourceBadge badge_of(const Style& style, const LiveController& live) {
         case SourceState::late: return {"No data", style.late, "no data for 1 s: check the trigger and the cable"};
         case SourceState::failed: break;
     }
-    return {"Source lost", style.recording, "the source failed and is restarting; the log has the reason"};
+    return {"Source lost", style.alarm, "the source failed and is restarting; the log has the reason"};
 }
 
 void muted_text(const PanelContext& context, const std::string& text) {
@@ -248,6 +267,17 @@ void muted_text(const PanelContext& context, const std::string& text) {
     ImGui::TextUnformatted(text.c_str());
     ImGui::PopTextWrapPos();
     ImGui::PopStyleColor();
+}
+
+void text_if_empty(const PanelContext& context, const std::string& name, const std::string& text, ImVec2 low,
+                   ImVec2 high) {
+    if (text.empty()) return;
+    const float wrap = high.x - low.x - context.style.px(16);
+    const ImVec2 size = ImGui::CalcTextSize(text.c_str(), nullptr, false, wrap);
+    const ImVec2 at{std::round(0.5f * (low.x + high.x - size.x)), std::round(0.5f * (low.y + high.y - size.y))};
+    ImGui::GetWindowDrawList()->AddText(context.style.text, context.style.text->FontSize, at,
+                                        ImGui::GetColorU32(context.style.muted), text.c_str(), nullptr, wrap);
+    context.state.controls.places[name + ".empty"] = {at.x, at.y, at.x + size.x, at.y + size.y};
 }
 
 void same_line_where_fits(const PanelContext& context, float width, float gap) {
@@ -375,15 +405,21 @@ void setting_row(const PanelContext& context, const BoundField& field, const Cha
     explain(context, field, hint);
     if (fills) unit_beside_label(context, unit, places.control);
     ImGui::SameLine(places.control);
-    const float right = fills ? places.reset : places.unit;
+    // A unit that is longer than its column takes space from the control. Units of volumes come later and do not.
+    const float unit_width = ImGui::CalcTextSize(unit.c_str()).x, gap = style.px(4);
+    const bool is_of_volume = unit != unit_text(field.unit);
+    const float unit_left = is_of_volume ? places.unit : std::min(places.unit, places.reset - unit_width - gap);
+    const float right = fills ? places.reset : unit_left;
     ImGui::BeginGroup();
-    draw_control({context, field, apply, key, hint, right - places.control - style.px(4), refuse}, value);
+    draw_control({context, field, apply, key, hint, right - places.control - gap, refuse}, value);
     ImGui::EndGroup();
     note_place(context, key);
     explain(context, field, hint);
     if (!fills && !unit.empty()) {
-        ImGui::SameLine(places.unit);
-        ImGui::TextColored(style.muted, "%s", unit.c_str());
+        ImGui::SameLine(unit_left);
+        ImGui::TextColored(style.muted, "%s", shortened(unit, places.reset - unit_left).c_str());
+        const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
+        context.state.controls.places[key + ".unit"] = {low.x, low.y, high.x, high.y};
     }
     if (value != field.default_value) {
         ImGui::SameLine(places.reset);
@@ -507,6 +543,7 @@ void triple_control(const SettingControl& control, const std::vector<double>& va
         const auto change = plain_number(control.context, axes[i], value[i], reach, width);
         if (change) control.change(with(value, i, change->value), change->edit);
     }
+    control.context.state.focus.number = ImGui::GetID(axes[0]);  // Tab leads to the first one
 }
 
 }  // namespace

@@ -96,6 +96,10 @@ SourceBadge badge_of(const Style& style, const LiveController& live);
 // Draws an explanation in the colour of units, wrapped at the width of the panel.
 void muted_text(const PanelContext& context, const std::string& text);
 
+// Draws what to do in the middle of an area without content. Its place is NAME.empty.
+void text_if_empty(const PanelContext& context, const std::string& name, const std::string& text, ImVec2 low,
+                   ImVec2 high);
+
 // Highlights buttons while it exists.
 class LitButtons {
   public:

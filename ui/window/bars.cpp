@@ -225,8 +225,11 @@ bool bar_button(const PanelContext& context, const BarButton& button, float left
         at = left + style.px(29);
     }
     list.PushClipRect({left, middle - height}, {left + width - style.px(4), middle + height}, true);
+    ImGui::PushFont(style.text);
+    const std::string seen = shortened(button.text, left + width - style.px(4) - at);
+    ImGui::PopFont();
     list.AddText(style.text, style.text->FontSize, {at, std::round(middle - 0.5f * style.text->FontSize)},
-                 shade(text_colour, opacity), button.text.c_str());
+                 shade(text_colour, opacity), seen.c_str());
     list.PopClipRect();
     return is_clicked;
 }
@@ -241,7 +244,7 @@ void draw_badge(const PanelContext& context, const SourceBadge& badge, float lef
     note_place(context, "bar.state");
     tooltip(context, badge.help);
     list.AddRectFilled({left, middle - 0.5f * height}, {left + width, middle + 0.5f * height},
-                       shade(badge.colour, 0.16f), 0.5f * height);
+                       shade(badge.colour, badge_opacity), 0.5f * height);
     list.AddCircleFilled({left + style.px(14), middle}, style.px(4.5f), shade(badge.colour));
     list.AddText(style.strong, style.strong->FontSize,
                  {left + style.px(24), std::round(middle - 0.5f * style.strong->FontSize)}, shade(badge.colour),
@@ -409,15 +412,12 @@ std::string stats_text(const PanelContext& context) {
     };
     if (ViewSource* view_source = work.viewer().view_source()) {
         if (LiveController* live = view_source->live(); live != nullptr && live->is_running()) {
-            const LiveStats stats = live->stats();
-            const double rate = stats.processed_a_scans_per_s;
+            const double rate = live->stats().processed_a_scans_per_s;
             if (rate > 0) add(rate_text(rate) + " A-scans/s");
-            const std::int64_t lost = stats.arrived.lost_blocks + stats.dropped_volumes;
-            if (lost > 0) add(count_text(lost) + " lost");
         }
         const std::string backend_description = view_source->backend_description();
-        add(backend_description.substr(
-            0, backend_description.find(';')));  // the part after it has reasons, which the statistics panel shows
+        // Reasons and details, in parentheses, are in the panels.
+        add(without_parentheses(backend_description.substr(0, backend_description.find(';'))));
         if (backend_description.empty()) add(work.viewer().renderer().device_name());
     } else {
         add(work.viewer().renderer().device_name());

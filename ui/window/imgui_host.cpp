@@ -135,6 +135,7 @@ ImguiHost::Glyphs ImguiHost::glyphs() const {
 //   later position
 // - a button may not be released after a move; otherwise the end of a quick drag would be lost
 // - a key may not be released after another was pressed, such as Ctrl before K in Ctrl+K
+// - Tab may not follow text, which would be lost with the box that it leaves
 // Text typed after a click or a command key belongs to the control that it opens.
 bool ImguiHost::is_for_next(const WindowEvent& event, const std::vector<WindowEvent>& taken) const {
     const auto before = [&taken](auto fits) { return std::any_of(taken.begin(), taken.end(), fits); };
@@ -149,6 +150,8 @@ bool ImguiHost::is_for_next(const WindowEvent& event, const std::vector<WindowEv
         return before(is_button) || before([this](const WindowEvent& e) { return acts(e); });
     }
     if (const auto* key = std::get_if<KeyPressed>(&event)) {
+        const auto is_text = [](const WindowEvent& e) { return std::holds_alternative<TextTyped>(e); };
+        if (key->name == "Tab" && before(is_text)) return true;
         return before(is_button) || before([key](const WindowEvent& e) {
                    const auto* other = std::get_if<KeyPressed>(&e);
                    return other != nullptr && (other->name == key->name || (other->down && !key->down));
@@ -170,8 +173,10 @@ std::vector<WindowEvent> ImguiHost::begin(std::int64_t width, std::int64_t heigh
     ImGuiIO& io = ImGui::GetIO();
     std::vector<WindowEvent> taken;
     double time_s = now_s;
-    // Text waits at most a few frames for a control that accepts it.
-    text_waits_ = accepts_text() ? 0 : std::max(0, text_waits_ - 1);
+    // Text waits at most a few frames for a control that accepts it. In the first frame that is still the last one.
+    const bool is_accepted = accepts_text() && text_waits_ < max_text_waits;
+    text_waits_ = is_accepted ? 0 : std::max(0, text_waits_ - 1);
+    had_popup_ = ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
     const auto waits = [&](const WindowEvent& event) {
         return is_for_next(event, taken) || (text_waits_ > 0 && std::holds_alternative<TextTyped>(event));
     };

@@ -44,7 +44,7 @@ class ImguiHost {
     bool has_waiting() const { return !waiting_.empty(); }
 
     // Holds back typed text for a few frames, until a control that just opened can accept it.
-    void expect_text() { text_waits_ = 4; }
+    void expect_text() { text_waits_ = max_text_waits; }
 
     // Ends the frame. The mesh is valid until the next frame ends.
     const InterfaceMesh& end();
@@ -53,6 +53,7 @@ class ImguiHost {
 
     // State of the current frame.
     bool accepts_text() const;
+    bool had_popup() const { return had_popup_; }  // at its begin: Dear ImGui closes one on Esc
     PointerShape pointer() const;
 
     // Returns the key with the held modifiers, such as "Ctrl+Shift+S".
@@ -73,7 +74,9 @@ class ImguiHost {
     WindowTheme theme_ = WindowTheme::dark;
     std::deque<TimestampedEvent> waiting_;
     double clock_s_ = 0;  // time of Dear ImGui's clock
+    static constexpr int max_text_waits = 5;
     int text_waits_ = 0;  // frames for which typed text is still held back
+    bool had_popup_ = false;
     bool ctrl_ = false, shift_ = false, alt_ = false, super_ = false;
     std::string clipboard_;
     InterfaceMesh mesh_;

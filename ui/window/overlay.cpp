@@ -189,7 +189,7 @@ void CommandPalette::draw_rows(const PanelContext& context) {
         draw_row(context, rows[i], is_chosen);
         if (rows[i].is_possible && (clicked || (is_chosen && is_pressed(ImGuiKey_Enter)))) wanted = i;
     }
-    if (rows.empty()) muted_text(context, "No matching action, panel or setting");
+    if (rows.empty()) muted_text(context, "No matching action, panel or setting. Try another word.");
     ImGui::EndChild();
     if (!rows.empty()) {
         const Row& chosen = rows[index(chosen_)];

@@ -123,7 +123,7 @@ void PanelColumns::draw_side(const PanelContext& context, PanelSide side, const 
     const bool has_document = context.work.viewer().view_source() != nullptr;
     for (const auto& panel : panels_) {
         if (panel->side() != side || !panel->is_available(context.work)) continue;
-        if (has_document || panel->id() == "operations") draw_panel(context, *panel);
+        if (has_document || !panel->needs_document()) draw_panel(context, *panel);
     }
     ImGui::End();
     drag_width(context, side, place);

@@ -62,9 +62,11 @@ bool card(const PanelContext& context, const std::string& name, float width, con
                                     : style.surface;
     list.AddRectFilled(at, high, shade(style.ground), style.px(8));
     list.AddRectFilled(at, high, ImGui::GetColorU32(inside), style.px(8));
+    auto& places = context.state.controls.places;
     if (draw_beside) {
         const float edge = style.px(2);
         const float left_of_it = high.x - std::min(style.px(190), 0.45f * width);
+        places[name + ".drawing"] = {left_of_it, at.y, high.x, high.y};
         draw_beside(list, {left_of_it, at.y + edge}, {high.x - edge, high.y - edge}, over_ground(style, inside));
     }
     list.AddRect(at, high, ImGui::GetColorU32(is_first ? ImVec4(accent.x, accent.y, accent.z, 0.6f) : style.hairline),
@@ -74,9 +76,12 @@ bool card(const PanelContext& context, const std::string& name, float width, con
     const float left = at.x + style.px(16);
     list.AddText(style.strong, style.strong->FontSize, {left, at.y + style.px(10)}, ImGui::GetColorU32(style.ink),
                  heading.c_str());
+    const std::string seen = opening ? progress_text(*opening) : text;
     list.AddText(style.text, style.text->FontSize, {left, at.y + style.px(31)}, ImGui::GetColorU32(style.muted),
-                 opening ? progress_text(*opening).c_str() : text.c_str());
+                 seen.c_str());
     list.PopClipRect();
+    const ImVec2 size = style.text->CalcTextSizeA(style.text->FontSize, 1e6f, 0, seen.c_str());
+    places[name + ".text"] = {left, at.y + style.px(31), left + size.x, at.y + style.px(31) + size.y};
     if (opening) draw_progress(context, *opening, at, high);
     if (!keys.empty()) draw_keys_right(style, {high.x - style.px(16), at.y + 0.5f * height}, keys);
     return clicked && !opening;
@@ -128,19 +133,26 @@ void StartPage::draw(const PanelContext& context, const Region& centre) {
     const float all = ImGui::GetContentRegionAvail().x;
     const float width = std::min(all - style.px(40), style.px(980)), gap = style.px(36);
     const float left = std::round(0.5f * (ImGui::GetWindowWidth() - width));
-    const float column = std::floor(0.5f * (width - gap));
+    const bool is_narrow = width < style.px(600);  // one column
+    const float column = is_narrow ? width : std::floor(0.5f * (width - gap));
     ImGui::SetCursorPos({left, std::max(style.px(24), std::round(0.06f * static_cast<float>(centre.height)))});
     ImGui::BeginGroup();
     ImGui::PushFont(style.large);
     ImGui::TextUnformatted("Echolux");
     ImGui::PopFont();
+    ImGui::PushTextWrapPos(left + width);
     ImGui::TextColored(style.muted,
                        "OCT spectra to volumes, live and in 4-D. Open a source or a file, or drop files here.");
+    ImGui::PopTextWrapPos();
     ImGui::Dummy({0, style.px(14)});
     const float top = ImGui::GetCursorPosY();
     draw_simulator(context, column);
     ImGui::EndGroup();
-    ImGui::SetCursorPos({left + column + gap, top});
+    if (is_narrow) {
+        ImGui::SetCursorPos({left, ImGui::GetCursorPosY() + style.px(14)});
+    } else {
+        ImGui::SetCursorPos({left + column + gap, top});
+    }
     ImGui::BeginGroup();
     draw_files(context, column);
     ImGui::Dummy({0, style.px(14)});
@@ -226,7 +238,7 @@ void StartPage::draw_instruments(const PanelContext& context, float width) {
     if (!sources_->is_known) {
         muted_text(context, "Searching for cameras…");
     } else if (!has_some) {
-        muted_text(context, "No camera found");
+        muted_text(context, "No camera found. Connect one and search again.");
         if (plain_button(context, "start.look", "Rescan", "GigE Vision and USB3 Vision cameras"))
             look_for_sources(context.work);
     }

@@ -51,7 +51,6 @@ void load_fonts(Style& style) {
     atlas.Build();
 }
 
-// Contrasts of text on `surface` are at least 4.5 to 1.
 void set_colours(Style& style, WindowTheme theme) {
     Style colours;  // dark
     if (theme == WindowTheme::light) {
@@ -64,12 +63,13 @@ void set_colours(Style& style, WindowTheme theme) {
         colours.hovered = {0.815f, 0.827f, 0.848f, 1};
         colours.pressed = {0.760f, 0.775f, 0.802f, 1};
         colours.ink = {0.095f, 0.105f, 0.125f, 1};
-        colours.muted = {0.350f, 0.375f, 0.420f, 1};
-        colours.accent = {0.070f, 0.400f, 0.760f, 1};
+        colours.muted = {0.290f, 0.315f, 0.360f, 1};
+        colours.accent = {0.050f, 0.350f, 0.680f, 1};
         colours.on_accent = {1, 1, 1, 1};
-        colours.warning = {0.700f, 0.250f, 0.030f, 1};
-        colours.late = {0.560f, 0.370f, 0.000f, 1};
-        colours.good = {0.060f, 0.450f, 0.200f, 1};
+        colours.warning = {0.640f, 0.220f, 0.020f, 1};
+        colours.late = {0.490f, 0.320f, 0.000f, 1};
+        colours.good = {0.040f, 0.390f, 0.170f, 1};
+        colours.alarm = {0.720f, 0.070f, 0.090f, 1};
         colours.recording = {0.800f, 0.110f, 0.130f, 1};
     }
     colours.scale = style.scale;

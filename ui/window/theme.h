@@ -10,6 +10,8 @@ namespace echolux {
 // Loads the fonts for style.scale into the atlas of the current context and into the style.
 void load_fonts(Style& style);
 
+constexpr float badge_opacity = 0.16f;  // of the area behind the state of a source
+
 // Sets the colours of a style. Text over pictures keeps the dark theme, because pictures are dark.
 void set_colours(Style& style, WindowTheme theme);
 

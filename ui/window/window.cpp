@@ -92,7 +92,8 @@ struct MainWindow::Parts {
     void take_keys(const std::vector<WindowEvent>& taken);
     void press(const std::string& chord);
     void escape();
-    void move_focus(int step);
+    void leave_control(int step);
+    void move_focus();
     bool click_focus();
     bool types() const;
     bool has_sheet() const;
@@ -129,6 +130,7 @@ struct MainWindow::Parts {
     bool closes = false;
     std::optional<DeviceLoss> loss;  // if set, nothing is drawn
     bool is_full_screen = false;
+    int focus_step = 0;  // move of the keyboard focus at the end of the frame
     std::string title;
 
     // Times on the clock of seconds(). The interface is laid out again when it may have changed; pictures are updated
@@ -520,8 +522,8 @@ void MainWindow::Parts::lay_out_once() {
     }
     mesh = &host.end();
     const bool opens_text = has_sheet() || (state.active.is_typed && !state.active.continues);
-    if (opens_text && !std::exchange(had_text, opens_text)) host.expect_text();
-    had_text = opens_text;
+    const bool is_new = !std::exchange(had_text, opens_text) || state.active.is_new;
+    if (opens_text && is_new) host.expect_text();
     // A click changes the next frame.
     if (!taken.empty()) layout_at = 0;
     if (taken.empty() && types()) layout_at = std::min(layout_at, now + blink_s);
@@ -534,6 +536,10 @@ void MainWindow::Parts::lay_out_once() {
 void MainWindow::Parts::draw_interface(const std::vector<WindowEvent>& taken) {
     take_keys(taken);
     state.focus.order.clear();
+    state.focus.names.clear();
+    if (focus_step != 0 && state.focus.control.empty()) state.focus.control = state.focus.typed;
+    state.focus.typed.clear();
+    state.focus.is_visible = false;
     const PanelContext panel_context = context();
     const WindowSettings& settings = work.settings().window();
     const bool is_open = work.viewer().view_source() != nullptr;
@@ -556,6 +562,7 @@ void MainWindow::Parts::draw_interface(const std::vector<WindowEvent>& taken) {
     draw_middle(panel_context, plan.centre);
     status_line.draw(panel_context, plan.status);
     draw_overlays(panel_context);
+    move_focus();
     if (work.viewer().view_source() != nullptr && columns.bottom_height(panel_context) != plan.bottom.height)
         layout_at = 0;
 }
@@ -589,7 +596,7 @@ bool MainWindow::Parts::aligns() const {
 // Operations such as simulate and convert need no document.
 bool MainWindow::Parts::has_form() const {
     return work.viewer().view_source() == nullptr && work.operating().is_chosen() &&
-           PanelColumns::is_open(work, "operations");
+           PanelColumns::is_open(work, operation_panel);
 }
 
 void MainWindow::Parts::draw_overlays(const PanelContext& panel_context) {
@@ -633,7 +640,7 @@ void MainWindow::Parts::press(const std::string& chord) {
         return;
     }
     if (ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel)) return;
-    if (chord == "Tab" || chord == "Shift+Tab") return move_focus(chord == "Tab" ? 1 : -1);
+    if (chord == "Tab" || chord == "Shift+Tab") return leave_control(chord == "Tab" ? 1 : -1);
     if ((chord == "Enter" || chord == "Space") && !types() && click_focus()) return;
     const bool is_function_key =
         chord.size() > 1 && chord[0] == 'F' && std::isdigit(static_cast<unsigned char>(chord[1])) != 0;
@@ -652,20 +659,32 @@ void MainWindow::Parts::press(const std::string& chord) {
     }
 }
 
-// Text boxes keep the keyboard until Enter or Esc.
-void MainWindow::Parts::move_focus(int step) {
+// Ends typing, which accepts the text in this frame. The names in dialogs keep the keyboard.
+void MainWindow::Parts::leave_control(int step) {
+    if (types() && !state.active.is_typed) return;
+    if (state.active.is_typed) ImGui::SetWindowFocus(nullptr);
+    focus_step = step;
+}
+
+// Moves the focus at the end of the frame, when the text of the last control has been accepted.
+void MainWindow::Parts::move_focus() {
+    const int step = std::exchange(focus_step, 0);
     const std::vector<std::string>& order = state.focus.order;
-    if (types() || order.empty()) return;
+    if (step == 0 || order.empty()) return;
     const auto count = static_cast<int>(order.size());
     const auto found = std::ranges::find(order, state.focus.control);
     const int now = found != order.end() ? static_cast<int>(found - order.begin()) : step > 0 ? -1 : 0;
     state.focus.control = order[static_cast<std::size_t>((now + step + count) % count)];
+    state.focus.has_moved = true;
+    host.expect_text();
     layout_at = 0;
 }
 
-// Clicks the control with the keyboard focus, and returns whether there is one. The pointer stays where it is.
+// Clicks the control with the keyboard focus, and returns whether there is one. The pointer stays where it is. A
+// control that is not visible yet is being scrolled to.
 bool MainWindow::Parts::click_focus() {
-    if (std::ranges::find(state.focus.order, state.focus.control) == state.focus.order.end()) return false;
+    if (!state.focus.names.contains(state.focus.control)) return false;
+    if (!state.focus.is_visible) return true;
     const auto [left, top, right, bottom] = state.focus.place;
     const ImVec2 pointer = ImGui::GetIO().MousePos;
     const auto move = [](float x, float y) { return PointerMoved{static_cast<double>(x), static_cast<double>(y)}; };
@@ -679,6 +698,7 @@ bool MainWindow::Parts::click_focus() {
 // Esc closes one thing at a time, the most recent first. It never stops, discards or quits.
 void MainWindow::Parts::escape() {
     if (work.question()) return work.answer(false);
+    if (host.had_popup()) return ImGui::SetWindowFocus(nullptr);  // closes all menus and lists
     for (Overlay* overlay : std::initializer_list<Overlay*>{&palette, &about, &key_map, &files}) {
         if (!overlay->is_open()) continue;
         overlay->close();
@@ -688,7 +708,7 @@ void MainWindow::Parts::escape() {
     state.focus.control.clear();
     if (raw.is_open() && !types()) return raw.close(context());
     if (tour.is_open()) return tour.close();
-    if (types() || ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel)) return;
+    if (types()) return;
     if (state.measure.kind() != MeasureTool::Kind::none) {
         state.measure.cancel();
     } else if (!panes.leave_full_size() && is_full_screen) {
@@ -874,8 +894,8 @@ void MainWindow::Parts::add_operation_actions() {
         const auto show = [this, name = info->name] {
             work.operating().choose(name);
             if (!work.settings().window().right_panels) work.change("window.right_panels", true);
-            if (!PanelColumns::is_open(work, "operations")) PanelColumns::toggle(work, "operations");
-            state.wanted_panel = "operations";
+            if (!PanelColumns::is_open(work, operation_panel)) PanelColumns::toggle(work, operation_panel);
+            state.wanted_panel = operation_panel;
         };
         add(work.actions(), {"operation." + std::string(info->name),
                              "Operation: " + title + "…",

@@ -60,7 +60,7 @@ void Losses::follow(const LiveStats& stats) {
 }
 
 std::string Losses::text() const {
-    return volumes_ > 0 ? plural(unseen_, "volumes") + " incomplete" : plural(unseen_, "blocks") + " lost";
+    return volumes_ > 0 ? fmt::format("{} incomplete", unseen_) : plural(unseen_, "blocks") + " lost";
 }
 
 void Losses::show_next(Viewer& viewer) {
