@@ -167,6 +167,42 @@ TEST_F(PanelsTest, SlowFitsAtAnyWidthAndScale) {
     EXPECT_EQ(standing("flow") + standing("view") + standing("recipe"), "");  // a loaded machine may lose blocks
 }
 
+TEST_F(PanelsTest, UnitsEndBeforeResetButtons) {
+    open_source();
+    for (const auto& [key, value] : Values{{"window.record_volumes", std::int64_t{20}},
+                                           {"window.record_s", 30.0},
+                                           {"view.azimuth_deg", 12.0},
+                                           {"recipe.depth_samples", std::int64_t{512}}})
+        work().change(key, value);
+    int compared = 0;
+    for (const float width : {250.0f, 320.0f}) {
+        load(1, width);
+        frames(3, true);
+        for (const auto& [name, place] : state_.controls.places) {
+            if (!name.ends_with(".unit")) continue;
+            const auto reset = state_.controls.places.find(name.substr(0, name.size() - 5) + ".reset");
+            if (reset == state_.controls.places.end()) continue;
+            EXPECT_LE(place[2], reset->second[0]) << name << " at " << width;
+            ++compared;
+        }
+    }
+    EXPECT_GE(compared, 4);
+}
+
+TEST_F(PanelsTest, EmptyPlotsAndMapsNameNextStep) {
+    open_volume();
+    frames(3, true);
+    for (const char* name : {"plot.profile", "plot.shifts", "plot.quality", "layers.thickness"}) {
+        ASSERT_TRUE(is_seen(name)) << name;
+        ASSERT_TRUE(is_seen(name + std::string(".empty"))) << name;
+        const auto& area = state_.controls.places[name];
+        const auto& text = state_.controls.places[name + std::string(".empty")];
+        EXPECT_GE(text[0], area[0]) << name;
+        EXPECT_LE(text[2], area[2]) << name;
+        EXPECT_LE(text[3], area[3]) << name;
+    }
+}
+
 TEST_F(PanelsTest, HidesPanelsWithoutMeaning) {
     const auto there = [this] {
         std::string ids;

@@ -110,7 +110,17 @@ TEST(ValueText, ChoicesAreSpeltOut) {
     EXPECT_EQ(choice_text("complex_decorrelation"), "Complex decorrelation");
     EXPECT_EQ(choice_text("mip"), "Maximum (MIP)");
     EXPECT_EQ(choice_text("u16"), "u16");
+    EXPECT_EQ(choice_text("mr"), "MR");
+    EXPECT_EQ(choice_text("oct-gray"), "OCT gray");
+    EXPECT_EQ(choice_text("ct-soft-tissue"), "CT soft tissue");
+    EXPECT_EQ(choice_text("depth-below-surface"), "Depth below surface");
     EXPECT_EQ(choice_text(""), "");
+}
+
+TEST(ValueText, DetailsInParenthesesAreLeftOut) {
+    EXPECT_EQ(without_parentheses("cpu (2 threads, FFTW) uploaded to llvmpipe (LLVM 15)"), "cpu uploaded to llvmpipe");
+    EXPECT_EQ(without_parentheses("cuda"), "cuda");
+    EXPECT_EQ(without_parentheses("cpu (2 threads"), "cpu (2 threads");
 }
 
 TEST(ValueText, NumbersHaveSignificantDigits) {

@@ -5,9 +5,11 @@
 #include <cmath>
 
 #include "app/viewer/view_source.h"
+#include "await.h"
 #include "compute/indexing.h"
 #include "ui/window/layout.h"
 #include "ui/workspace/losses.h"
+#include "ui/workspace/recordings.h"
 #include "window_run.h"
 
 namespace echolux::test {
@@ -65,6 +67,61 @@ TEST_F(WindowRules, MenusStayBelowBarAndInsideWindow) {
         }
         TearDown();
     }
+}
+
+TEST_F(WindowRules, EscClosesMenusAndNothingElse) {
+    open_window();
+    open_ball();
+    const auto open_menus = [this] {
+        return std::ranges::count_if(window().places(),
+                                     [](const auto& one) { return one.first.starts_with("open menu."); });
+    };
+    work().actions().run("measure.distance");
+    turns(3);
+    ASSERT_TRUE(window().place_of("measure.hint").has_value());
+    click(middle_of("menu.View"));
+    ASSERT_EQ(open_menus(), 1);
+    move(middle_of("menu.Camera"));  // the submenu opens under the pointer, which stays there
+    ASSERT_TRUE(turn_until([&] { return open_menus() == 2; }, 100));
+    press("Esc");
+    turns(20);
+    EXPECT_EQ(open_menus(), 0);
+    EXPECT_TRUE(window().place_of("measure.hint").has_value()) << "one thing at a time";
+    press("Esc");
+    EXPECT_FALSE(window().place_of("measure.hint").has_value());
+}
+
+TEST_F(WindowRules, TextOfScenesEndsBeforeTheirDrawing) {
+    open_window();
+    int compared = 0;
+    for (const auto& [name, place] : window().places()) {
+        if (!name.ends_with(".drawing")) continue;
+        const auto text = window().place_of(name.substr(0, name.size() - 8) + ".text");
+        ASSERT_TRUE(text.has_value()) << name;
+        EXPECT_LE((*text)[2], place[0]) << name;
+        ++compared;
+    }
+    EXPECT_GE(compared, 8);
+}
+
+TEST_F(WindowRules, NewDuringRecordingKeepsOpening) {
+    open_window();
+    open_live();
+    work().recordings().start();
+    ASSERT_TRUE(turn_until([this] { return work().viewer().live()->is_recording(); }));
+    const std::uint64_t job = work().jobs().start("opening",
+                                                  [](Progress& progress) -> Jobs::LastStep {
+                                                      progress.begin("wait", 0, "");
+                                                      AWAIT((progress.advance(0), false));
+                                                      return {};
+                                                  },
+                                                  {});
+    work().begin_new();
+    EXPECT_TRUE(work().viewer().is_open());
+    EXPECT_FALSE(work().jobs().states().empty());
+    work().jobs().cancel(job);
+    work().recordings().stop();
+    ASSERT_TRUE(turn_until([this] { return !work().viewer().live()->is_recording(); }));
 }
 
 TEST_F(WindowRules, MenusNeedNoScrollBarAt1280x800) {

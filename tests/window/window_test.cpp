@@ -343,6 +343,45 @@ TEST_F(WindowTest, TabMovesFocusAndSpaceClicks) {
     EXPECT_TRUE(work().viewer().is_open());
 }
 
+TEST_F(WindowTest, TabLeavesTextForNextField) {
+    open_window();
+    click(middle_of("start.sim.layers"));
+    ASSERT_TRUE(turn_until([this] { return work().viewer().is_open() && view_source().grid().has_value(); }));
+    turns(3);
+    const auto& settings = work().settings().window();
+    click(middle_of("window.record_subject"));
+    for (const char letter : std::string("P7\tleft eye\t20\t")) {  // without waiting for pictures
+        if (letter != '\t') native().push(TextTyped{static_cast<std::uint32_t>(letter)});
+        if (letter == '\t') native().push(KeyPressed{"Tab", true, false});
+        if (letter == '\t') native().push(KeyPressed{"Tab", false, false});
+    }
+    turns(20);
+    EXPECT_EQ(settings.record_subject, "P7");
+    EXPECT_EQ(settings.record_note, "left eye");
+    EXPECT_EQ(settings.record_volumes, 20);
+    press("Shift+Tab");
+    press("Shift+Tab");
+    type("right eye");
+    press("Shift+Tab");
+    EXPECT_EQ(settings.record_note, "right eye") << "typing replaces the text";
+    EXPECT_EQ(settings.record_subject, "P7");
+}
+
+TEST_F(WindowTest, FocusIsClickedOnlyWhereItIsVisible) {
+    open_window();
+    open_ball();
+    const auto before = work().settings().window().open_panels;
+    for (int presses = 0; presses < 60; ++presses) {
+        press("Tab");
+        turns(2);
+        const auto place = window().place_of("focus");
+        ASSERT_TRUE(place.has_value()) << presses;
+        EXPECT_LT((*place)[1], 800) << presses;
+        EXPECT_GT((*place)[3], 0) << presses;
+    }
+    EXPECT_EQ(work().settings().window().open_panels, before);
+}
+
 TEST_F(WindowTest, EnterChoosesInLists) {
     open_window();
     open_ball();

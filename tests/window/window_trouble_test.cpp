@@ -1,9 +1,14 @@
-// Trouble in the window: a lost or missing graphics device, a recording that is about to be ended, a failing action.
+// Trouble in the window: a lost or missing graphics device, a recording that is about to be ended, a source that falls
+// silent or fails, a failing action.
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <cmath>
 #include <utility>
 
+#include "app/viewer/live_controller.h"
 #include "app/viewer/view_source.h"
+#include "compute/indexing.h"
 #include "engine/scan/scan.h"
 #include "ui/panels/widgets.h"
 #include "ui/workspace/recordings.h"
@@ -105,6 +110,52 @@ TEST_F(WindowInTrouble, QuittingDuringRecordingAsks) {
     const Scan recorded = open_scan(recording_in(folder().path()));
     EXPECT_TRUE(recorded.recording.finished) << "a slow machine may have lost blocks, the end is right all the same";
     EXPECT_GE(recorded.geometry.volumes, 1);
+}
+
+// A source on the desk of the tests (plugins/hostile.c).
+class WindowOfSource : public WindowInTrouble {
+  protected:
+    void open_hostile(const std::string& fault) {
+        draws_each_picture_ = false;
+        open_window();
+        SourceRequest source;
+        source.name = "plugin:" ECHOLUX_HOSTILE_PLUGINS "/hostile.so," + fault;
+        source.assignments = {"scan.a_scans=10", "scan.b_scans=7"};
+        source.settings.block_b_scans = 3;
+        work().open_source(source);
+        ASSERT_TRUE(turn_until([this] { return work().viewer().is_open(); }));
+    }
+    bool becomes(SourceState state) {
+        return turn_until([&] { return view_source().live()->state() == state; });
+    }
+    // Expects the dot of the badge in this colour.
+    void expect_badge(const ImVec4& colour) {
+        turns(3);
+        const auto [left, top, right, bottom] = window().place_of("bar.state").value();
+        const Image image = picture();
+        const auto at = index(4 * (std::lround(0.5f * (top + bottom)) * image.width + std::lround(left + 14)));
+        for (const auto& [channel, wanted] : {std::pair{0, colour.x}, std::pair{1, colour.y}, std::pair{2, colour.z}})
+            EXPECT_NEAR(image.pixels[at + index(channel)], 255 * wanted, 3) << channel;
+    }
+};
+
+TEST_F(WindowOfSource, SilenceIsAmberWithinSecondsAndEndsWithData) {
+    open_hostile("falls silent");
+    ASSERT_TRUE(becomes(SourceState::live));
+    expect_badge(Style().good);
+    const auto begun = std::chrono::steady_clock::now();
+    ASSERT_TRUE(becomes(SourceState::late));
+    expect_badge(Style().late);
+    EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(4)) << "1 s after the last block";
+    ASSERT_TRUE(becomes(SourceState::live));
+    expect_badge(Style().good);
+}
+
+TEST_F(WindowOfSource, LostSourceIsRed) {
+    open_hostile("dies");
+    ASSERT_TRUE(becomes(SourceState::live));
+    ASSERT_TRUE(becomes(SourceState::failed));
+    expect_badge(Style().alarm);
 }
 
 // A panel finds errors by the section of its actions.

@@ -11,7 +11,7 @@ struct echolux_device {
     char fault[64];
     echolux_stream stream;
     echolux_buffer posted[8];
-    uint64_t posts, blocks;
+    uint64_t posts, blocks, silences;
     char* block;
 };
 
@@ -83,6 +83,17 @@ static void take_time(const echolux_device* device, echolux_block* block, uint64
     block->first_b_scan = (int64_t)(number % 3 * 3);
 }
 
+/* Twenty blocks per second for 3 s. Then the source fails for good, or is silent for 3 s before it continues. */
+static int keep_pace(echolux_device* device) {
+    const int dies = strcmp(device->fault, "dies") == 0;
+    if (!dies && strcmp(device->fault, "falls silent") != 0) return ECHOLUX_OK;
+    struct timespec pause = {0, 50000000};
+    nanosleep(&pause, NULL);
+    if (device->blocks < 60) return ECHOLUX_OK;
+    if (dies) return ECHOLUX_FAILED;
+    return ++device->silences <= 60 ? ECHOLUX_NOTHING_YET : ECHOLUX_OK;
+}
+
 static int start_device(echolux_device* device) {
     if (strcmp(device->fault, "start fails") != 0) return ECHOLUX_OK;
     device->host->log(device->host->context, ECHOLUX_LOG_ERROR, "no clock at the input");
@@ -102,6 +113,8 @@ static int play_pattern(echolux_device* device, const echolux_pattern* pattern) 
 static int next_block(echolux_device* device, int64_t patience_us, echolux_block* block) {
     const echolux_stream* stream = &device->stream;
     const char* fault = device->fault;
+    const int pace = keep_pace(device);
+    if (pace != ECHOLUX_OK) return pace;
     const uint64_t number = device->blocks++;
     hang(device, "next");
     take_time(device, block, number);
