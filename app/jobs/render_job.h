@@ -58,7 +58,7 @@ class SourcePostprocessor {
 
 // ---- Job
 
-// True if neither the view nor an assignment such as "view.width=800" sets the size of pictures.
+// True if pictures have the default size: no assignment such as "view.width=800" sets it, and the view has no other.
 bool has_default_size(const View& view, const std::vector<std::string>& assignments);
 
 // Input, view and output of a picture or a movie.
