@@ -206,16 +206,11 @@ void resize(RetinaCourse& course, std::size_t count) {
         one->resize(count);
 }
 
-// A parabola over -1 to 1.
-struct Parabola {
-    std::array<double, 3> terms{};
+using Terms = std::array<double, 3>;
 
-    double at(double x) const { return terms[0] + x * (terms[1] + x * terms[2]); }
-};
-
-// The parabola with the min sum of weighted squares; `start` if the places do not determine one.
-Parabola fitted(const std::vector<double>& places, const Course& values, const std::vector<double>& weights,
-                const Parabola& start) {
+// Terms of the parabola with the min sum of weighted squares; `start` if the places do not determine one.
+Terms fitted(const std::vector<double>& places, const Course& values, const std::vector<double>& weights,
+             const Terms& start) {
     std::array<double, 5> m{};  // moments of the places
     std::array<double, 3> r{};
     for (std::size_t i = 0; i < places.size(); ++i) {
@@ -229,36 +224,37 @@ Parabola fitted(const std::vector<double>& places, const Course& values, const s
                  c11 = m[0] * m[4] - m[2] * m[2], c12 = m[1] * m[2] - m[0] * m[3], c22 = m[0] * m[2] - m[1] * m[1];
     const double determinant = m[0] * c00 + m[1] * c01 + m[2] * c02;
     if (!(determinant > 1e-9)) return start;
-    return {{(c00 * r[0] + c01 * r[1] + c02 * r[2]) / determinant, (c01 * r[0] + c11 * r[1] + c12 * r[2]) / determinant,
-             (c02 * r[0] + c12 * r[1] + c22 * r[2]) / determinant}};
+    return {(c00 * r[0] + c01 * r[1] + c02 * r[2]) / determinant, (c01 * r[0] + c11 * r[1] + c12 * r[2]) / determinant,
+            (c02 * r[0] + c12 * r[1] + c22 * r[2]) / determinant};
 }
 
-// Returns, at each place, the parabola through `values`. Deviations beyond `spread` count by their size (iteratively
-// reweighted least squares; P. W. Holland, R. E. Welsch, Commun. Stat. A6, 813, 1977).
-std::vector<double> robust_parabola(const std::vector<double>& centres, const Course& values, double spread) {
+// Returns the parabola through `values`. Deviations beyond `spread` count by their size (iteratively reweighted least
+// squares; P. W. Holland, R. E. Welsch, Commun. Stat. A6, 813, 1977).
+EyeBow robust_parabola(const std::vector<double>& centres, const Course& values, double spread) {
     constexpr int passes = 12;
-    const double middle = (centres.front() + centres.back()) / 2, half = std::max(centres.back() - middle, 1.0);
-    std::vector<double> places, weights(centres.size(), 1), course;
-    for (const double centre : centres) places.push_back((centre - middle) / half);
-    Parabola parabola{{static_cast<double>(median_of(values)), 0, 0}};
+    const double middle = (centres.front() + centres.back()) / 2;
+    EyeBow bow{middle, std::max(centres.back() - middle, 1.0), {static_cast<double>(median_of(values)), 0, 0}};
+    std::vector<double> places, weights(centres.size(), 1);
+    for (const double centre : centres) places.push_back((centre - bow.middle) / bow.half);
     for (int pass = 0; pass < passes; ++pass) {
-        parabola = fitted(places, values, weights, parabola);
+        bow.terms = fitted(places, values, weights, bow.terms);
         for (std::size_t i = 0; i < places.size(); ++i) {
-            const double off = std::abs(static_cast<double>(values[i]) - parabola.at(places[i]));
+            const double off = std::abs(static_cast<double>(values[i]) - bow.at(centres[i]));
             weights[i] = spread / std::max(off, spread);
         }
     }
-    for (const double place : places) course.push_back(parabola.at(place));
-    return course;
+    return bow;
 }
 
-// Returns the bins above each block that straighten a course.
-std::vector<std::int64_t> straightening(const std::vector<double>& centres, const Course& course, std::int64_t rows) {
-    constexpr double spread_bins = 2;
-    const auto per_bin = static_cast<double>(rows);
+// Returns the parabola of a course in rows; deviations beyond two bins are rare.
+EyeBow bow_of(const std::vector<double>& centres, const Course& course, std::int64_t rows) {
+    return robust_parabola(centres, course, 2 * static_cast<double>(rows));
+}
+
+// Returns the bins above each block that straighten a parabola.
+std::vector<std::int64_t> straightening(const std::vector<double>& centres, const EyeBow& bow, std::int64_t rows) {
     std::vector<std::int64_t> above;
-    for (const double row : robust_parabola(centres, course, spread_bins * per_bin))
-        above.push_back(-std::lround(row / per_bin));
+    for (const double centre : centres) above.push_back(-std::lround(bow.at(centre) / static_cast<double>(rows)));
     const std::int64_t least = std::ranges::min(above);
     for (std::int64_t& bins : above) bins -= least;
     return above;
@@ -311,8 +307,9 @@ RetinaCourse locate_retina(const BScanPicture& linear, double eps, double row_um
     std::vector<std::int64_t> above(index(axis.count));
     RetinaCourse course = located(blocks, above, rows, bin);
     if (axis.count >= least_blocks) {
-        above = straightening(centres, course.rpe, rows);
+        above = straightening(centres, bow_of(centres, course.rpe, rows), rows);
         if (std::ranges::max(above) > 0) course = located(blocks, above, rows, bin);
+        course.bow = bow_of(centres, course.rpe, rows);
     }
     course.centres = std::move(centres);
     return course;

@@ -95,12 +95,27 @@ class Search {
         return out;
     }
 
+    // Rows relative to the parabola of the eye, and back. Means, medians and constant ends would bend a tilted course.
+    Course straightened(Course course, double sign = -1) const {
+        for (std::size_t a = 0; a < course.size(); ++a)
+            course[a] += static_cast<float>(sign * blocks_.bow.at(static_cast<double>(a)));
+        return course;
+    }
+    Course bowed(Course course) const { return straightened(std::move(course), 1); }
+
+    // Interpolates edges of blocks to A-scans.
+    Course spread_edges(Course blocks) const {
+        for (std::size_t i = 0; i < blocks.size(); ++i)
+            blocks[i] -= static_cast<float>(blocks_.bow.at(blocks_.centres[i]));
+        return bowed(spread(blocks, 0.7));
+    }
+
     CourseResult refine(const EdgeModel& edge, const BandSearch& search) const {
         return course_in_band(u_, edge, search);
     }
 
     EdgeModel rpe_model(const Course& course, bool is_shadowed) const {
-        const float inner = is_shadowed ? k(4) : k(4);
+        const float inner = k(4);
         Course above = means_->around(course, -k(25), -inner), below = means_->around(course, k(8), k(40));
         if (is_shadowed) {
             above = where_above(std::move(above), seen_, least_seen);
@@ -112,8 +127,8 @@ class Search {
 
     // ILM and RPE-bottom twice on rows, with levels from both sides of the last course.
     void outline() {
-        edges_[ilm] = spread(blocks_.ilm, 0.7);
-        edges_[rpe] = spread(blocks_.rpe, 0.7);
+        edges_[ilm] = spread_edges(blocks_.ilm);
+        edges_[rpe] = spread_edges(blocks_.rpe);
         for (const auto& [reach_ilm, reach_rpe] : {std::pair(60, 30), std::pair(30, 20)}) {
             const EdgeModel top{smooth_known(means_->around(edges_[ilm], -k(80), -k(12)), 16 / sigma_),
                                 smooth_known(means_->around(edges_[ilm], k(4), k(30)), 8),
@@ -145,13 +160,24 @@ class Search {
         return course;
     }
 
-    // Median over 2 `reach` + 1 A-scans, then a Gaussian.
+    // Median over 2 `reach` + 1 A-scans of a straightened course, then a Gaussian. The medians of full windows continue
+    // straight to the ends: a few wrong places there would otherwise be the majority of their own window.
     static Course robust(const Course& course, std::int64_t reach) {
-        return smooth_course(running_percentile(course, 2 * reach + 1, 0.5), static_cast<double>(reach) / 2);
+        Course median = running_percentile(course, 2 * reach + 1, 0.5);
+        const std::int64_t last = std::ssize(median) - 1;
+        for (std::int64_t d = 1; d <= reach && 3 * reach <= last; ++d) {
+            const float share = static_cast<float>(d) / static_cast<float>(reach);
+            const auto continued = [&](std::int64_t end, std::int64_t inside) {
+                return median[index(end)] + share * (median[index(end)] - median[index(inside)]);
+            };
+            median[index(reach - d)] = continued(reach, 2 * reach);
+            median[index(last - reach + d)] = continued(last - reach, last - 2 * reach);
+        }
+        return smooth_course(median, static_cast<double>(reach) / 2);
     }
 
     void refine_rpe() {
-        const Course course = robust(bridged(edges_[rpe], seen_), 3 * block_);
+        const Course course = bowed(robust(bridged(straightened(edges_[rpe]), seen_), 3 * block_));
         edges_[rpe] = refine(rpe_model(course, true), {course, rows(20), &seen_, 0, fine_steps}).edges;
     }
 
@@ -174,8 +200,9 @@ class Search {
                 const auto a = index(cut.a_scans[i]);
                 const float height = edges_[rpe][a] - edges_[ilm][a];
                 shares[i] = is_outer ? shares[i] + edges_[rpe][a] : edges_[ilm][a] + shares[i] * height;
+                shares[i] -= static_cast<float>(blocks_.bow.at(static_cast<double>(a)));
             }
-            coarse_[q] = between(cut.a_scans, smooth_course(shares, 0.7));
+            coarse_[q] = bowed(between(cut.a_scans, smooth_course(shares, 0.7)));
         }
         for (std::size_t q = 1; q < rpe; ++q) edges_[q] = coarse_[q];
         keep_doubts(cut);
@@ -243,9 +270,8 @@ class Search {
             if (seen_[a] > .5f) distances.push_back(edges_[rpe][a] - edges_[isos][a]);
         }
         const float distance = distances.empty() ? k(65) : median_of(distances);
-        Course course = bridged(edges_[isos], seen_);
+        Course course = bowed(robust(bridged(straightened(edges_[isos]), seen_), block_));
         for (float& edge : course) edge += distance;
-        course = robust(course, block_);
         EdgeModel edge = rpe_model(course, true);
         for (std::size_t a = 0; a < edge.below.size(); ++a)
             edge.below[a] = std::min(edge.below[a], edge.above[a] - static_cast<float>(least_step));
@@ -258,7 +284,7 @@ class Search {
     void sort_surfaces() {
         constexpr double jitter_sigma = 1.5;
         for (std::size_t q = 0; q < retina_boundaries; ++q) {
-            edges_[q] = smooth_course(edges_[q], jitter_sigma);
+            edges_[q] = bowed(smooth_course(straightened(edges_[q]), jitter_sigma));
             for (std::size_t a = 0; q > 0 && a < seen_.size(); ++a)
                 edges_[q][a] = std::max(edges_[q][a], edges_[q - 1][a]);
         }

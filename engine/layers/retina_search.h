@@ -62,12 +62,24 @@ struct RetinaResult {
 
 RetinaResult find_retina(const BScanBrightness& b_scan, const RetinaModel& model);
 
+// Curvature and tilt of an eye in a B-scan: the row of RPE-bottom as a parabola of the A-scan.
+struct EyeBow {
+    double middle = 0, half = 1;  // A-scans: the parabola is defined over -1 to 1
+    std::array<double, 3> terms{};
+
+    double at(double a_scan) const {
+        const double x = (a_scan - middle) / half;
+        return terms[0] + x * (terms[1] + x * terms[2]);
+    }
+};
+
 // Joint course of ILM and RPE-bottom on blocks of A-scans.
 struct RetinaCourse {
     std::vector<double> centres;  // A-scan of each block, in fractions
     Course ilm, rpe;              // edges per block
     Course gap_ilm, gap_rpe;      // evidence against places at least 40 um away
     Course score_ilm, score_rpe;  // evidence of the places
+    EyeBow bow;                   // flat in a picture of few A-scans
 };
 RetinaCourse locate_retina(const BScanPicture& linear, double eps, double row_um, std::int64_t block);
 

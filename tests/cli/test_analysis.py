@@ -204,7 +204,7 @@ class Recordings(ProgramCase):
         spacing = [float(data[f"scale_{axis}_mm"]) * 1000 for axis in "zx"]
         found = self.found((10 ** (data["image"] / 255 * 5)).astype("f4").T, *spacing)
         bounds = {"ILM": (0, 0.95, 0.01), "IPL": (2, 0.75, 0.01), "INL": (3, 0.7, 0.01), "OPL": (4, 0.85, 0.01),
-                  "ISOS": (5, 0.95, 0.02), "RPE-bottom": (8, 0.85, 0.04)}
+                  "ISOS": (5, 0.97, 0.005), "RPE-bottom": (8, 0.86, 0.01)}
         for name, (line, within, false_ok) in bounds.items():
             self.judge(found[name], data["lines"][line] - 0.5, 3, within, false_ok)
 
