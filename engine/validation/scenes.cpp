@@ -8,6 +8,7 @@
 #include <numbers>
 #include <numeric>
 #include <random>
+#include <utility>
 
 #include "compute/calibrate/mirrors.h"
 #include "compute/indexing.h"
@@ -18,12 +19,26 @@
 
 namespace echolux {
 
+float NormalNoise::operator()(std::mt19937& random) {
+    if (saved_) return static_cast<float>(sigma_ * *std::exchange(saved_, {}));
+    const auto uniform = [&] { return std::ldexp(static_cast<double>(random()), -31) - 1; };
+    double x = 0, y = 0, square = 0;
+    do {
+        x = uniform();
+        y = uniform();
+        square = x * x + y * y;
+    } while (square > 1 || square == 0);
+    const double scale = std::sqrt(-2 * std::log(square) / square);
+    saved_ = x * scale;
+    return static_cast<float>(sigma_ * y * scale);
+}
+
 namespace {
 
 // Returns waviness of unit rms, smooth over a sixth of the field.
 std::vector<float> wave_of(const Size3& size, std::mt19937& random) {
     std::vector<float> wave(index(size[1] * size[2]));
-    std::normal_distribution<float> normal;
+    NormalNoise normal;
     for (float& value : wave) value = normal(random);
     const auto sigma = [](std::int64_t count) { return count > 1 ? static_cast<double>(count) / 12 : 0; };
     smooth(wave, {1, size[1], size[2]}, {0, sigma(size[1]), sigma(size[2])});
@@ -52,7 +67,7 @@ void paint(LayeredScene& scene, const std::vector<double>& powers) {
 }
 
 std::vector<float> random_field(const Size3& size, std::mt19937& random) {
-    std::normal_distribution<float> normal;
+    NormalNoise normal;
     std::vector<float> field(index(size[0] * size[1] * size[2]));
     for (float& value : field) value = normal(random);
     smooth(field, size, {1.1, 1, 1});
@@ -66,7 +81,7 @@ std::vector<float> random_field(const Size3& size, std::mt19937& random) {
 void add_speckle(LayeredScene& scene, double snr_db, std::mt19937& random) {
     smooth(scene.intensity, scene.size, {0.8, 0, 0});
     const std::vector<float> real = random_field(scene.size, random), imaginary = random_field(scene.size, random);
-    std::normal_distribution<float> noise(0, static_cast<float>(std::pow(10, -snr_db / 20) / std::sqrt(2.0)));
+    NormalNoise noise(std::pow(10, -snr_db / 20) / std::sqrt(2.0));
     for (std::size_t i = 0; i < scene.intensity.size(); ++i) {
         const float amplitude = std::sqrt(scene.intensity[i]);
         const float re = amplitude * real[i] + noise(random), im = amplitude * imaginary[i] + noise(random);

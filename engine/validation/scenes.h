@@ -4,6 +4,7 @@
 #include <complex>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <random>
 #include <span>
 #include <vector>
@@ -25,6 +26,20 @@ struct LayeredScene {
     std::vector<float> intensity;                // [b_scan][a_scan][depth]
 
     std::int64_t lines() const { return size[1] * size[2]; }
+};
+
+// Normal random numbers by the polar method (G. Marsaglia, T. A. Bray, SIAM Rev. 6, 260, 1964). The distribution of the
+// standard library is a template: a program takes the copy of any of its files, with the flags of that file, so that
+// the last bits of a scene would differ between programs.
+class NormalNoise {
+  public:
+    explicit NormalNoise(double sigma = 1) : sigma_(sigma) {}
+
+    float operator()(std::mt19937& random);
+
+  private:
+    double sigma_;
+    std::optional<double> saved_;  // numbers come in pairs
 };
 
 // Fills the intensity from the powers of the layers above, between and below the boundaries. Voxels at a boundary are
