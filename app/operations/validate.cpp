@@ -66,6 +66,15 @@ std::shared_ptr<const Json> real_rows(const RealSection& section) {
     return std::make_shared<const Json>(std::move(rows));
 }
 
+std::shared_ptr<const Json> reliability_rows(const RealSection& section) {
+    Json rows = Json::array();
+    for (const RealSection::Reliability& one : section.reliability) {
+        rows.push_back(
+            {{"preset", one.preset}, {"confidence", one.edges}, {"places", one.places}, {"wrong", one.wrong}});
+    }
+    return std::make_shared<const Json>(std::move(rows));
+}
+
 struct Validate {
     VolumeInput mirrors;
     bool quick = false;
@@ -115,8 +124,8 @@ void Validate::describe(OperationParts<Validate>& parts) {
     parts.info.summary = "Check every method against formulas, published figures and recorded mirrors";
     parts.info.details =
         "docs/validation.md is the page of a complete run. Layers and filters are also compared with real recordings. "
-        "Angiography, velocities, flow, registration, attenuation and volumes of layers are validated on simulated or "
-        "painted scenes only.";
+        "Angiography, velocities, flow, registration, attenuation, volumes of layers, and the presets anterior, "
+        "coating and skin (dermis) are validated on simulated or painted scenes only.";
     parts.info.may_write_nothing = true;
     parts
         .input({.name = "mirrors",
@@ -150,6 +159,8 @@ void Validate::describe(OperationParts<Validate>& parts) {
         .result("tables", "", "all checks by topic", [](const Validate& one) { return all_tables(one.report.tables); })
         .result("real", "", "errors of boundaries in real recordings, by kind",
                 [](const Validate& one) { return real_rows(one.report.real); })
+        .result("reliability", "", "places in real recordings and wrong ones by confidence, per preset",
+                [](const Validate& one) { return reliability_rows(one.report.real); })
         .result("real_tables", "", "checks on real recordings",
                 [](const Validate& one) { return all_tables(one.report.real.tables); });
 }

@@ -118,14 +118,47 @@ BoundaryErrors errors_in(const Surfaces& surfaces, const KnownBoundary& known) {
 }
 
 // A search without a result or that refuses the recording counts as missing everywhere.
-Surfaces searched(const KnownRecording& recording) {
+Surfaces searched(const KnownRecording& recording, const std::string& preset) {
     SilentProgress silent;
     try {
-        Surfaces surfaces = find_surfaces(recording.volume, recipe_of(recording.preset), silent);
+        Surfaces surfaces = find_surfaces(recording.volume, recipe_of(preset), silent);
         return share_found(surfaces) > 0 ? surfaces : Surfaces{};
     } catch (const Error& error) {
         if (error.code() == ErrorCode::cancelled) throw;
         return {};
+    }
+}
+
+// The most specific preset: nerve fibres are known around the disc.
+std::string specific_preset(const KnownRecording& recording) {
+    if (recording.preset != "retina") return "surface";
+    const bool is_disc =
+        std::ranges::find(recording.boundaries, "NFL", &KnownBoundary::name) != recording.boundaries.end();
+    return is_disc ? "retina-disc" : "retina-macula";
+}
+
+// Counts the places of a boundary by their confidence.
+void count_places(const Surface& surface, const KnownBoundary& known, RealSection::Reliability& counts) {
+    constexpr double far = 8;
+    for (std::size_t a = 0; a < known.rows.size(); ++a) {
+        const double error = std::abs(static_cast<double>(surface.rows[a]) - known.rows[a]);
+        if (!std::isfinite(error)) continue;
+        const auto above = std::ranges::upper_bound(counts.edges, static_cast<double>(surface.quality[a]));
+        const auto bin = std::clamp<std::ptrdiff_t>(above - counts.edges.begin() - 1, 0, std::ssize(counts.places) - 1);
+        ++counts.places[index(bin)];
+        counts.wrong[index(bin)] += error > far ? 1 : 0;
+    }
+}
+
+// Adds the places of a recording to those of its preset.
+void add_reliability(const KnownRecording& recording, std::vector<RealSection::Reliability>& all) {
+    const std::string preset = specific_preset(recording);
+    auto counts = std::ranges::find(all, preset, &RealSection::Reliability::preset);
+    if (counts == all.end()) counts = all.insert(all.end(), {preset, {}, {}});
+    const Surfaces surfaces = searched(recording, preset);
+    for (const KnownBoundary& known : recording.boundaries) {
+        const auto surface = std::ranges::find(surfaces.all, known.name, &Surface::name);
+        if (surface != surfaces.all.end()) count_places(*surface, known, *counts);
     }
 }
 
@@ -209,7 +242,7 @@ double best_psnr(const std::vector<float>& power, const std::vector<float>& aver
 std::vector<float> single_look(const std::vector<float>& average, const Size3& size, unsigned seed) {
     std::mt19937 random(seed);
     const std::vector<float> real = random_field(size, random), imaginary = random_field(size, random);
-    std::normal_distribution<float> noise(0, std::sqrt(floor_power / 2));
+    NormalNoise noise(std::sqrt(static_cast<double>(floor_power) / 2));
     std::vector<float> power(average.size());
     for (std::size_t i = 0; i < power.size(); ++i) {
         const float amplitude = std::sqrt(average[i] - floor_power);
@@ -333,17 +366,19 @@ RealSection validated_recordings(ValidationRun& run, const std::filesystem::path
                     floor_power, shown_db),
         {}};
     std::int64_t filtered = 0;
+    std::vector<RealSection::Reliability> reliability;
     for (const std::filesystem::path& path : files_below(folder / "real")) {
         if (!has_known_boundaries(path)) continue;
         const KnownRecording recording = read_known_recording(path);
-        const Surfaces surfaces = searched(recording);
+        const Surfaces surfaces = searched(recording, recording.preset);
         for (const KnownBoundary& known : recording.boundaries)
             all.push_back({recording.kind, known.name, errors_in(surfaces, known)});
+        add_reliability(recording, reliability);
         const bool is_averaged = recording.kind == "spectralis";
         if (is_averaged && (filtered++ == 0 || !run.quick())) add_filters(run, recording, filters);
         run.progress().advance(0);
     }
-    RealSection section{rows_of(all), {}};
+    RealSection section{rows_of(all), std::move(reliability), {}};
     if (!filters.checks.empty()) section.tables.push_back(std::move(filters));
     return section;
 }

@@ -120,6 +120,28 @@ static std::string row(const RealSection::Row& row) {
                        errors.ok, errors.false_ok);
 }
 
+// Rows of presets, columns of confidence.
+static std::string text_of(const std::vector<RealSection::Reliability>& all) {
+    const auto& edges = RealSection::Reliability::edges;
+    std::string text =
+        "\n### Reliability\n\nShare of the places that are more than 8 px off, by their confidence, and in parentheses "
+        "the number of places. Places\nare `ok` from 1 on. Line scans, disc and circle scans, and skin with their "
+        "presets; all boundaries together.\n\n| preset |";
+    for (std::size_t i = 0; i + 1 < edges.size(); ++i) text += fmt::format(" {:g} to {:g} |", edges[i], edges[i + 1]);
+    text += "\n|---|---|---|---|---|---|---|---|---|\n";
+    for (const RealSection::Reliability& one : all) {
+        text += fmt::format("| {} |", one.preset);
+        for (std::size_t i = 0; i < one.places.size(); ++i) {
+            const auto places = static_cast<double>(one.places[i]);
+            text += one.places[i] > 0
+                        ? fmt::format(" {:.3f} ({}) |", static_cast<double>(one.wrong[i]) / places, one.places[i])
+                        : " |";
+        }
+        text += "\n";
+    }
+    return text;
+}
+
 static std::string text_of(const RealSection& section) {
     std::string text = "\n## Real recordings\n\n";
     if (section.is_empty()) return text + "Skipped: `data` names no folder with real recordings.\n";
@@ -131,13 +153,15 @@ static std::string text_of(const RealSection& section) {
         "| kind | boundary | boundaries | within 3 px | within 5 px | mean error | marked ok | false ok |\n"
         "|---|---|---|---|---|---|---|---|\n";
     for (const RealSection::Row& each : section.rows) text += row(each);
+    text += text_of(section.reliability);
     for (const CheckTable& table : section.tables) text += text_of(table);
     return text;
 }
 
 // Topics whose expected values are computed or simulated only.
 constexpr const char* not_on_real_data =
-    "\nNot validated on real data: volumes of layers, layers of diseased eyes, angiography, Doppler velocities and "
+    "\nNot validated on real data: volumes of layers, layers of diseased eyes, the presets anterior and coating, the "
+    "dermis of skin, OS and RPE-top,\nangiography, Doppler velocities and "
     "flow,\n"
     "registration, attenuation, compressive sensing. Their tables above use simulated or painted scenes.\n";
 

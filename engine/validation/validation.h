@@ -2,6 +2,7 @@
 // of mirrors, with the recorded light.
 #pragma once
 
+#include <array>
 #include <complex>
 #include <cstddef>
 #include <cstdint>
@@ -59,7 +60,14 @@ struct RealSection {
         std::int64_t count = 0;      // boundaries
         BoundaryErrors errors;
     };
+    // Counts of places by their confidence, of all boundaries found with a preset.
+    struct Reliability {
+        static constexpr std::array<double, 9> edges{0, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 2, 3};  // ok: from 1 on
+        std::string preset;
+        std::array<std::int64_t, 8> places{}, wrong{};  // wrong: more than 8 rows off
+    };
     std::vector<Row> rows;
+    std::vector<Reliability> reliability;
     std::vector<CheckTable> tables;  // filters
 
     bool is_empty() const { return rows.empty(); }
