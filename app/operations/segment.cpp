@@ -340,7 +340,8 @@ void Segment::describe(OperationParts<Segment>& parts) {
     parts.info.summary = "Find the surfaces between layers; thickness, en-face maps, flat volumes";
     parts.info.details =
         "Also measures vessels between surfaces, from a volume of angiography. Each position of a surface has a "
-        "quality and a reason code. See docs/layers.md and docs/angiography.md.";
+        "quality and a reason code. The presets anterior and coating, the dermis of skin and layers of diseased eyes "
+        "are not validated on recordings. See docs/layers.md and docs/angiography.md.";
     describe_inputs(parts);
     describe_outputs(parts);
     describe_arguments(parts);

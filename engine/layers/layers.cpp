@@ -51,7 +51,8 @@ const std::vector<Field<LayerRecipe>>& describe<LayerRecipe>() {
         choice("method", &R::method, {"auto", "likelihood", "retina", "surface", "lumen"}, effect,
                "likelihood: layers of constant brightness in single-look speckle; retina: nine retinal boundaries in "
                "real eyes; "
-               "surface: top of skin and other tissue; lumen: lumen in catheter frames; auto: likelihood for "
+               "surface: top of skin and other tissue, and boundaries below; lumen: lumen in catheter frames; auto: "
+               "likelihood for "
                "single-look speckle, else retina or surface if names and polarity allow it")
             .in("Method"),
         number("reach_um", &R::reach_um, 4, 200, "um", effect,

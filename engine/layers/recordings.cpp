@@ -133,9 +133,14 @@ class BScanSearch {
         tissue_.foot = recipe.foot;
         if (method_ == SearchMethod::retina)
             require_retina();
+        else if (method_ == SearchMethod::surface)
+            wanted_ = boundary_options(recipe, row_um_);
         else if (names_.size() != 1)
             throw Error(ErrorCode::bad_setting, "this method finds one surface", "layers.method",
                         "name a single surface, or choose another method");
+        if (!wanted_.empty() && wanted_.front().polarity == -1)
+            throw Error(ErrorCode::bad_setting, "the surface of tissue is brighter below", "layers.polarity",
+                        "begin with 1, or choose another method");
     }
 
     const std::vector<std::string>& names() const { return names_; }
@@ -152,7 +157,7 @@ class BScanSearch {
                                      row_um_,
                                      grid_.spacing_um[1],
                                      looks_};
-        if (method_ == SearchMethod::surface) return {find_tissue_surface(b_scan, tissue_)};
+        if (method_ == SearchMethod::surface) return surface_and_below(b_scan);
         if (method_ == SearchMethod::lumen) return {find_lumen(b_scan)};
         RetinaResult retina = find_retina(b_scan, model_);
         std::vector<ConfidentCourse> courses;
@@ -163,6 +168,13 @@ class BScanSearch {
     }
 
   private:
+    std::vector<ConfidentCourse> surface_and_below(const BScanBrightness& b_scan) const {
+        std::vector<ConfidentCourse> courses{find_tissue_surface(b_scan, tissue_)};
+        for (std::size_t k = 1; k < wanted_.size(); ++k)
+            courses.push_back(find_below(b_scan, courses.back(), wanted_[k]));
+        return courses;
+    }
+
     void require_retina() const {
         const auto other = std::ranges::find_if_not(names_, is_retina_name);
         if (other != names_.end()) {
@@ -181,6 +193,7 @@ class BScanSearch {
     double looks_;
     double row_um_;
     std::vector<std::string> names_;
+    std::vector<BoundaryOptions> wanted_;  // of the method surface
 };
 
 constexpr std::int64_t min_rows = 64, least_a_scans = 8;

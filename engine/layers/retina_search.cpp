@@ -161,7 +161,7 @@ class Search {
     }
 
     // Median over 2 `reach` + 1 A-scans of a straightened course, then a Gaussian. The medians of full windows continue
-    // straight to the ends: a few wrong places there would otherwise be the majority of their own window.
+    // straight to the ends, because a few wrong places at an end would be the majority of a shorter window.
     static Course robust(const Course& course, std::int64_t reach) {
         Course median = running_percentile(course, 2 * reach + 1, 0.5);
         const std::int64_t last = std::ssize(median) - 1;

@@ -7,6 +7,7 @@
 // 24 and over 6 rows. The last step finds the foot of the edge, where people outline skin.
 #pragma once
 
+#include "engine/layers/layers.h"
 #include "engine/layers/retina_search.h"
 
 namespace echolux {
@@ -18,6 +19,9 @@ struct TissueModel {
 };
 
 ConfidentCourse find_tissue_surface(const BScanBrightness& b_scan, const TissueModel& model);
+
+// The next boundary below `above`, within the distances of `wanted`; 0 as max distance: to the end of the picture.
+ConfidentCourse find_below(const BScanBrightness& b_scan, const ConfidentCourse& above, const BoundaryOptions& wanted);
 
 // Lumen of a frame of a catheter: A-scans are angles over a full turn, row 0 is the centre. Angles without a wall in
 // view have the reason no_signal.

@@ -163,8 +163,8 @@ def segment(volume: Any, layers: str = "retina", *, device: str = "auto", progre
         surfaces.depths[0], surfaces.thickness()[0], surfaces.en_face(volume, "1", "2")
 
     volume: a structure Volume in dB, intensity or amplitude; an array [b, a, depth] is treated as intensities
-    layers: layer model: "retina", "retina-macula", "retina-disc", "surface", "lumen", "layers" (any layered
-        sample), or a file whose name ends in .toml
+    layers: layer model: "retina", "retina-macula", "retina-disc", "surface", "skin", "anterior", "coating", "lumen",
+        "layers" (any layered sample), or a file whose name ends in .toml
     device, progress: as in Scan.reconstruct()
     settings: of the section [layers]: names, count, polarity, min_um, max_um, smoothness, tissue_below, vessel_um,
         row_um, method, reach_um, brightness, usual_um, usual_sd_um, contrast, foot; see docs/layers.md

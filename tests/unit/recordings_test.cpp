@@ -252,6 +252,39 @@ TEST(TissueSurfaceSearch, PassesReflectorsAbove) {
     EXPECT_GT(result.sure, 0.9);
 }
 
+// Epidermis of 30 rows and a dermis that is 2.2 times brighter, below a rough surface.
+TEST(TissueSurfaceSearch, FindsBoundaryBelowSurface) {
+    const auto surface = [](std::int64_t a) { return 90.5f + 10 * std::sin(static_cast<float>(a) / 15); };
+    LayerRecipe recipe = recipe_of("surface");
+    recipe.names = "surface dermis";
+    recipe.polarity = {1, 1};
+    recipe.min_um = {0, 40};
+    recipe.max_um = {0, 250};
+    for (const bool has_dermis : {true, false}) {
+        Painted skin{300, 200};
+        for (std::int64_t a = 0; a < skin.a_scans; ++a) {
+            for (std::int64_t z = 0; z < skin.depth; ++z) {
+                const float below = static_cast<float>(z) - surface(a);
+                const float brightness = below > 30 && has_dermis ? 1 : .45f;
+                skin.mean.push_back(below > 0 ? brightness * std::exp(-below / 80) : 0.003f);
+            }
+        }
+        skin.speckle(8, 21);
+        const Surfaces found = found_in(skin, recipe);
+        ASSERT_EQ(found.all.size(), 2U);
+        const FilterQuality result = judged(found.all[1], [&](std::int64_t a) { return surface(a) + 30; });
+        if (has_dermis) {
+            EXPECT_LT(result.mean, 2);
+            EXPECT_GT(result.sure, 0.9);
+            EXPECT_EQ(result.false_sure, 0);
+        } else {
+            EXPECT_EQ(result.sure, 0);
+        }
+    }
+    recipe.polarity = {-1, 1};
+    EXPECT_THROW(found_in(painted_skin(120.5f), recipe), Error);
+}
+
 TEST(TissueSurfaceSearch, LeavesOutDeadAScans) {
     Painted skin = painted_skin(120.5f);
     skin.speckle(8, 8);
