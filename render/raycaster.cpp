@@ -50,7 +50,7 @@ static void check_scene(const Shot& shot) {
 
 // ---- Raycaster
 
-constexpr std::array<vk::DescriptorType, shared::binding_count> binding_types = [] {
+constexpr std::array<vk::DescriptorType, shared::binding_count> ray_binding_types = [] {
     using enum vk::DescriptorType;
     std::array<vk::DescriptorType, shared::binding_count> types{};
     types.fill(eSampledImage);
@@ -141,7 +141,7 @@ static double work_of(const Shot& shot, std::int64_t group_rows) {
 }
 
 Raycaster::Frame::Frame(const gpu::Device& device)
-    : bindings(device, binding_types),
+    : bindings(device, ray_binding_types),
       uniforms(device, sizeof(shared::RaycastFrame), vk::BufferUsageFlagBits::eUniformBuffer),
       table(device, peaks_offset + 2 * extinction_peaks_bytes, vk::BufferUsageFlagBits::eTransferSrc), classes(device),
       previous_classes(device), annotations(device), stopwatch(device) {

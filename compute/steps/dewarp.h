@@ -8,7 +8,7 @@
 
 namespace echolux {
 
-// Neighbours of the A-scans at the ends. separate: there are none. helix: A-scans go on in the next B-scan. circle: the
+// Neighbours of the A-scans at the ends. separate: there are none. helix: A-scans continue in the next B-scan. circle: the
 // first follows the last. radial: B-scans are diameters, and the first follows the last in the opposite direction.
 enum class LineOrder { separate, helix, circle, radial };
 

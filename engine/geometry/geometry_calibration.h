@@ -21,7 +21,7 @@ struct FieldCalibrationOptions {
     bool keeps_tilt = false;  // the constant and the slopes, which are those of the mirror too
 };
 
-// Maps are [b_scan][a_scan] in rows; NaN where there is no mirror.
+// Maps are [b_scan][a_scan] in rows; NaN without a mirror.
 struct FieldCalibration {
     std::vector<double> path_um;         // as in BeamGeometry
     std::vector<float> rows, residuals;  // of the mirror, and from the fit

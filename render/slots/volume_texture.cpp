@@ -141,7 +141,7 @@ void VolumeTexture::record_slices_from(const vk::raii::CommandBuffer& commands, 
 // ---- Upload
 
 // Max size of the staging buffer.
-constexpr std::int64_t staging_bytes = 64 << 20;
+constexpr std::int64_t upload_bytes = 64 << 20;
 
 bool is_widened(const VolumeTexture& texture) {
     return texture.image().bytes_per_pixel() > bytes_of(texture.grid().type);
@@ -157,7 +157,7 @@ void upload(const gpu::Device& device, gpu::Queue& queue, BrickBuilder& builder,
     const StoredCodes storage = stored_codes(texture);
     const std::int64_t slice = grid.depth * grid.a_scans;
     const std::int64_t slice_bytes = slice * texture.image().bytes_per_pixel();
-    const std::int64_t max_slices = std::clamp<std::int64_t>(staging_bytes / slice_bytes, 1, grid.b_scans);
+    const std::int64_t max_slices = std::clamp<std::int64_t>(upload_bytes / slice_bytes, 1, grid.b_scans);
     const gpu::HostBuffer staging(device, index(max_slices * slice_bytes), vk::BufferUsageFlagBits::eTransferSrc);
     std::vector<std::byte> codes(index(max_slices * slice * bytes_of(grid.type)));
     queue.run([&](const vk::raii::CommandBuffer& commands) { texture.record_first_use(commands); });

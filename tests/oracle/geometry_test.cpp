@@ -238,7 +238,7 @@ TEST(GeometryCalibration, MirrorTiltIsReportedAndLeftOut) {
     EXPECT_NEAR(kept.path_um[1], 20, 0.2);
 }
 
-TEST(GeometryCalibration, RefusesWhatIsNoMirror) {
+TEST(GeometryCalibration, RefusesDataWithoutMirror) {
     SilentProgress silent;
     const Case noisy("mirror_noisy"), sphere("sphere_fan");
     EXPECT_NE(error_of([&] {

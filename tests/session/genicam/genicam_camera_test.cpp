@@ -180,7 +180,7 @@ TEST_F(GenicamCameraTest, KeepsHeldBlocksAndReportsLoss) {
     Block last = std::move(held[2]);
     held.clear();
     Block block = next_block(*source);
-    // On a busy machine the camera may not have sent an image meanwhile, so all blocks are held again.
+    // On a busy machine the camera may have sent no image until then, so all blocks are held again.
     for (int attempt = 0; attempt < 50 && block.lost_before == 0; ++attempt) {
         std::vector<Block> full = {std::move(last), std::move(block)};
         full.push_back(next_block(*source));
