@@ -50,7 +50,7 @@ class BelowSearch {
 
   private:
     // u below the boundary above, [a_scan][row]. Rows without data are dark, because devices cut the background. Rows
-    // beyond the picture continue its last ones, so that its end is not a step.
+    // beyond the picture continue its last ones, because its end would look like a step.
     void straighten() {
         const BScanPicture& in = in_.linear;
         const double floor = std::max({in_.floor, 1e-3 * in_.top, 1e-30});

@@ -161,9 +161,8 @@ static std::string text_of(const RealSection& section) {
 // Topics whose expected values are computed or simulated only.
 constexpr const char* not_on_real_data =
     "\nNot validated on real data: volumes of layers, layers of diseased eyes, the presets anterior and coating, the "
-    "dermis of skin, OS and RPE-top,\nangiography, Doppler velocities and "
-    "flow,\n"
-    "registration, attenuation, compressive sensing. Their tables above use simulated or painted scenes.\n";
+    "dermis of skin, OS and\nRPE-top, angiography, Doppler velocities and flow, registration, attenuation, compressive "
+    "sensing. Their tables above use\nsimulated or painted scenes.\n";
 
 std::string markdown_of(const ValidationReport& report) {
     std::size_t all = 0;

@@ -95,7 +95,7 @@ class SlowLayerPresets(ProgramCase):
         # The preset surface takes the line above the dim film for a coverslip.
         self.assertGreater(np.nanmedian(self.found("surface")["surface"][0] - truth[0]), 20)
 
-    def test_finds_none_without_second_boundary(self):
+    def test_missing_boundary_is_not_found(self):
         plain = CORNEA.replace("0.70, 0.712]", "0.98, 0.99]").replace("0.05]", "0]")
         self.simulated("thick", plain, SINGLE)
         self.assertLess(self.found("anterior")["back"][1].mean(), 0.1)
