@@ -8,8 +8,8 @@
 
 namespace echolux {
 
-// Neighbours of the A-scans at the ends. separate: there are none. helix: A-scans continue in the next B-scan. circle: the
-// first follows the last. radial: B-scans are diameters, and the first follows the last in the opposite direction.
+// Neighbours of the A-scans at the ends. separate: there are none. helix: A-scans continue in the next B-scan. circle:
+// the first follows the last. radial: B-scans are diameters, and the first follows the last in the opposite direction.
 enum class LineOrder { separate, helix, circle, radial };
 
 // Real values, depth fastest, in the memory of a backend.

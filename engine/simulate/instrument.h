@@ -19,7 +19,7 @@ namespace echolux {
 
 class Instrument {
   public:
-    // `beam`: distortions of the instrument. Beams are parallel, not those of a fan or catheter. Throws
+    // `beam`: distortions of the instrument. Beams are parallel, so fans and catheters are refused. Throws
     // Error{bad_setting, out_of_memory}.
     explicit Instrument(const Simulation& simulation, const BeamGeometry& beam = {});
     Instrument(const Instrument&) = delete;

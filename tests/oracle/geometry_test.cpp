@@ -238,7 +238,7 @@ TEST(GeometryCalibration, MirrorTiltIsReportedAndLeftOut) {
     EXPECT_NEAR(kept.path_um[1], 20, 0.2);
 }
 
-TEST(GeometryCalibration, RefusesDataWithoutMirror) {
+TEST(GeometryCalibration, RefusesOtherTargets) {
     SilentProgress silent;
     const Case noisy("mirror_noisy"), sphere("sphere_fan");
     EXPECT_NE(error_of([&] {
@@ -276,7 +276,7 @@ TEST(GeometryCalibration, DotsGiveLens) {
     }
 }
 
-TEST(GeometryCalibration, RefusesOtherGrids) {
+TEST(GeometryCalibration, RefusesWrongGrids) {
     SilentProgress silent;
     const Case one("dots"), sphere("sphere_lens");
     EXPECT_NE(error_of([&] { calibrated_grid(one.volume(), one.scan, {.pitch_mm = 0.4}, silent); }).line, "");
