@@ -5,11 +5,9 @@
 #include <cmath>
 
 #include "app/viewer/view_source.h"
-#include "await.h"
 #include "compute/indexing.h"
 #include "ui/window/layout.h"
 #include "ui/workspace/losses.h"
-#include "ui/workspace/recordings.h"
 #include "window_run.h"
 
 namespace echolux::test {
@@ -102,26 +100,6 @@ TEST_F(WindowRules, TextOfScenesEndsBeforeTheirDrawing) {
         ++compared;
     }
     EXPECT_GE(compared, 8);
-}
-
-TEST_F(WindowRules, NewDuringRecordingKeepsOpening) {
-    open_window();
-    open_live();
-    work().recordings().start();
-    ASSERT_TRUE(turn_until([this] { return work().viewer().live()->is_recording(); }));
-    const std::uint64_t job = work().jobs().start("opening",
-                                                  [](Progress& progress) -> Jobs::LastStep {
-                                                      progress.begin("wait", 0, "");
-                                                      AWAIT((progress.advance(0), false));
-                                                      return {};
-                                                  },
-                                                  {});
-    work().begin_new();
-    EXPECT_TRUE(work().viewer().is_open());
-    EXPECT_FALSE(work().jobs().states().empty());
-    work().jobs().cancel(job);
-    work().recordings().stop();
-    ASSERT_TRUE(turn_until([this] { return !work().viewer().live()->is_recording(); }));
 }
 
 TEST_F(WindowRules, MenusNeedNoScrollBarAt1280x800) {
