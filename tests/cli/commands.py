@@ -88,7 +88,7 @@ CASES = [
     Case(["pattern", "--a-scans", "8", "--b-scans", "2", "--line-rate-hz", "10000", "--spacing-a", "10", "--spacing-b", "10"], [("-o", "waves.csv", False)]),
     Case(["dewarp", "layered.nrrd", "--scan", "geometry.toml"], [("-o", "d.nrrd", True)], ["layered.nrrd", "geometry.toml"]),
     Case(["calibrate", "field", "flat.nrrd"], [("-o", "field.toml", True), ("--plot", "field.png", True)], ["flat.nrrd"]),
-    Case(["calibrate", "grid", "dots.nrrd", "--pitch-mm", "0.04"], [("-o", "grid.toml", True), ("--plot", "grid.svg", True)], ["dots.nrrd"]),
+    Case(["calibrate", "grid", "dots.nrrd", "--pitch", "0.04"], [("-o", "grid.toml", True), ("--plot", "grid.svg", True)], ["dots.nrrd"]),
     Case(["calibrate", "galvo", "both.nrrd", "--scan", "both.toml", "--max-a-scans", "4"],
          [("-o", "galvo.toml", True), ("--plot", "galvo.pdf", True)], ["both.nrrd", "both.toml"]),
     Case(["calibrate", "background", "scan.toml"], [("-o", "mean.csv", True)], SCAN_FILES),

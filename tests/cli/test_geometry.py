@@ -38,7 +38,7 @@ class Geometry(ProgramCase):
 
     def test_slow_both_directions_give_delay(self):
         self.run_json("simulate", "layers", "-o", "both/scan.toml", "--samples", 512, "--a-scans", 200, "--b-scans", 12, "--spacing-a", 4,
-                      "--spacing-b", 1, "--flyback-lines", 40, "--bidirectional", "--line-rate-hz", 100000, "--delay-x-us", 37)
+                      "--spacing-b", 1, "--flyback-lines", 40, "--bidirectional", "--line-rate-hz", 100000, "--delay-x", 37)
         found = self.run_json("calibrate", "galvo", "both/scan.toml")
         self.assertLess(abs(found["delay_us"] - 37) * 1e-6 * 100000, 0.05)
 
