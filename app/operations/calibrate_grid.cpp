@@ -62,6 +62,7 @@ struct CalibrateGrid {
 
 void CalibrateGrid::describe(OperationParts<CalibrateGrid>& parts) {
     parts.info.command = "calibrate grid";
+    parts.info.may_write_nothing = true;
     parts.info.summary = "Scale and distortion of the lens from a grid of dots";
     parts.info.details =
         "Dots are found in the mean over depth and numbered from the middle outwards. Scale, radial distortion and a "
