@@ -344,8 +344,7 @@ constexpr const char* names_key = "surfaces";
 constexpr std::string_view heading = "b_scan,a_scan,surface,depth_";
 constexpr float none = std::numeric_limits<float>::quiet_NaN();
 
-// Returns the names stored with the surfaces, or numbers if their count does not match.
-static std::vector<std::string> names_in(const Volume& volume) {
+std::vector<std::string> surface_names(const Volume& volume) {
     std::vector<std::string> names;
     if (const auto text = volume.provenance.find(names_key); text != volume.provenance.end()) {
         std::istringstream stream(text->second);
@@ -434,7 +433,7 @@ Surfaces surfaces_of(const Volume& maps, const VolumeGrid& grid, const std::stri
     const bool in_rows = is_in_rows(maps.grid, scale, name);
     Surfaces surfaces{grid.a_scans, grid.b_scans, {}, 0};
     with_voxels(maps, [&](const auto* codes) {
-        for (const std::string& surface_name : names_in(maps)) {
+        for (const std::string& surface_name : surface_names(maps)) {
             const auto lines = index(surfaces.lines());
             Surface surface{surface_name, std::vector<float>(lines, none), std::vector<float>(lines),
                             std::vector<Reason>(lines, Reason::no_signal)};

@@ -99,6 +99,9 @@ struct Surfaces {
     std::int64_t lines() const { return a_scans * b_scans; }
 };
 
+// Names of the surfaces in a volume that volume_of() returned, or numbers if it does not store them.
+std::vector<std::string> surface_names(const Volume& maps);
+
 // Returns the share, 0 to 1, of all positions of all surfaces that have this reason.
 double share_of(const Surfaces& surfaces, Reason reason);
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from scans import toml_text, tube_velocities, write_nrrd, write_scan
+from scans import dome, toml_text, tube_velocities, write_nrrd, write_scan
 from support import PROGRAM, Finished, ProgramCase, start
 
 SIMULATED = ["--samples", "256", "--a-scans", "8", "--b-scans", "4"]
@@ -84,6 +84,7 @@ CASES = [
     Case(["flow", "tube.nrrd", "--through", "12,4,32"], [("-o", "q.csv", True), ("--plot", "q.svg", True)], ["tube.nrrd"]),
     Case(["filter", "v.nrrd", "--method", "median"], [("-o", "smooth.nrrd", True)], ["v.nrrd"]),
     Case(["filter", "v.nrrd", "v2.nrrd"], [("-o", "mean.mha", True)], ["v.nrrd", "v2.nrrd"]),
+    Case(["topography", "dome.nrrd"], [("-o", "shape.csv", True), ("--zernike", "zernike.csv", True), ("--maps", "maps.png", True)], ["dome.nrrd"]),
     Case(["mesh", "v.nrrd", "--level", "10"], [("-o", "mesh.stl", False)], ["v.nrrd"]),
     Case(["pattern", "--a-scans", "8", "--b-scans", "2", "--line-rate-hz", "10000", "--spacing-a", "10", "--spacing-b", "10"], [("-o", "waves.csv", False)]),
     Case(["dewarp", "layered.nrrd", "--scan", "geometry.toml"], [("-o", "d.nrrd", True)], ["layered.nrrd", "geometry.toml"]),
@@ -141,6 +142,7 @@ def write_tissue(folder, random):
     flow = np.zeros((b_scans, a_scans, depth))
     flow[:, 8:14, 20:28] = 0.4
     write_nrrd(folder / "flow.nrrd", flow, unit="", quantity="complex_decorrelation")
+    write_nrrd(folder / "dome.nrrd", dome(), (0.1, 0.1, 1), unit="um", quantity="depth")
     write_nrrd(folder / "tube.nrrd", tube_velocities(24, 8, depth), unit="mm/s", quantity="velocity")
 
 

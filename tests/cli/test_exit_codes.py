@@ -47,7 +47,7 @@ ENDLESS = {
     "demo": ["demo"],
 }
 MAX_WAIT_S = 2  # from an interruption to the end of the program
-NEVER_LONG = {"info", "pattern"}
+NEVER_LONG = {"info", "pattern", "topography"}
 KEEPS_WHAT_IT_HAS = {"record", "render --movie"}  # an interrupted recording or movie is a complete file
 
 

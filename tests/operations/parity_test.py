@@ -75,6 +75,7 @@ CASES = {
     "register": Case({"input": TISSUE}, {"output": "mean.nrrd", "table": "shifts.csv"}),
     "segment": Case({"input": "layered.nrrd"}, {"output": "surfaces.csv", "thickness": "thickness.nrrd", "picture": "b.svg"},
                     {"preset": "layers", "count": 2}),
+    "topography": Case({"input": "dome.nrrd"}, {"output": "shape.csv", "zernike": "zernike.csv", "maps": "maps.svg"}, {"order": 4}),
     "reproduce": Case({}, {"output": "again.png"}, files={"picture": "picture.png"}),
     "simulate": Case({}, {"output": "sim/scan.toml"}, {"scene": "layers", **SMALL}, long={"a_scans": 256, "b_scans": 2000}),
     "validate": Case({}, {"output": "page.md"}, {"quick": True}, is_slow=True),

@@ -56,6 +56,12 @@ def layered(seed=1, shape=(8, 40, 64)):
     return (10 * np.log10(mean * np.random.default_rng(seed).exponential(1, shape) + 1e-9)).astype(np.float32)
 
 
+def dome():
+    """Depths in um of a surface of radius 8 mm, [surface][a_scan][b_scan] in steps of 0.1 mm, as `segment` writes them."""
+    a, b = np.indices((25, 21)) * 0.1 - 1.1
+    return (1000 + 1000 * (8 - np.sqrt(64 - a**2 - b**2)))[None]
+
+
 def tube_velocities(a_scans, b_scans, depth, radius_um=25, peak_mm_s=10, slope=0.2):
     """Axial velocities [b][a][z] of laminar flow along the B-scans in the middle of the volume; voxels of 1.4 x 5 x 5
     um. Static tissue has a tiny velocity because 0 means unknown."""
