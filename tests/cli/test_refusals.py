@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 import commands
-from scans import fringes, tube_velocities, write_nrrd, write_scan
+from scans import dome, fringes, tube_velocities, write_nrrd, write_scan
 from support import Finished, start
 from test_calibrate import N, linear_mirror, mirror, noise_only
 
@@ -87,6 +87,7 @@ def write_volumes(folder):
     write_nrrd(folder / "nothing.nrrd", np.full_like(volume, np.nan))
     write_nrrd(folder / "zero.nrrd", np.zeros_like(volume), quantity="intensity", unit="")
     write_nrrd(folder / "still.nrrd", np.zeros_like(volume), quantity="velocity", unit="mm/s")
+    write_nrrd(folder / "dome.nrrd", dome(), (0.1, 0.1, 1), unit="um", quantity="depth")
     write_nrrd(folder / "bare.nrrd", 10 * np.log10(volume), unit="dB\necholux_spacing_known:=-")
     write_nrrd(folder / "single.nrrd", volume[:1], quantity="intensity", unit="")
     write_nrrd(folder / "half.nrrd", volume[:3])
