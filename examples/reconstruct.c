@@ -35,7 +35,7 @@ int main(int argc, char** argv) {
     if (echolux_scan_open(argv[1], (const char* const*)(argv + 3), (size_t)(argc - 3), &scan, &error) != ECHOLUX_OK ||
         echolux_reconstruct(scan, NULL, &part, &volume, NULL, &error) != ECHOLUX_OK ||
         echolux_volume_grid(volume, &grid, &error) != ECHOLUX_OK ||
-        echolux_volume_write(volume, argv[2], NULL, NULL, &error) != ECHOLUX_OK) {
+        echolux_volume_write(volume, argv[2], 0, NULL, NULL, &error) != ECHOLUX_OK) {
         failed(&error);
     } else {
         printf("%lld x %lld x %lld voxels in %s\n", (long long)grid.depth, (long long)grid.a_scans,

@@ -4,6 +4,7 @@
 
 #include "compute/indexing.h"
 #include "engine/analysis/intensity.h"
+#include "engine/io/output_rule.h"
 #include "engine/memory.h"
 #include "engine/offline/recoder.h"
 #include "library/call.h"
@@ -186,11 +187,13 @@ echolux_status echolux_volume_velocities(const echolux_volume* flow, echolux_vol
     });
 }
 
-echolux_status echolux_volume_write(const echolux_volume* volume, const char* path, echolux_progress progress,
-                                    void* user, echolux_error* error) {
+echolux_status echolux_volume_write(const echolux_volume* volume, const char* path, int32_t overwrite,
+                                    echolux_progress progress, void* user, echolux_error* error) {
     return guarded(error, [&] {
         const Volume& held = *checked_handle(volume, "volume").volume;
         const std::string file = text_argument(path, "path");
+        check_volume_name(file, held.grid.type);
+        check_outputs({{.path = file, .is_own = is_own_volume}}, {}, overwrite != 0);
         check_volume_output(file, held.grid.type);
         CallerProgress progress_shown(progress, user);
         write_volume(file, held, progress_shown);

@@ -28,7 +28,7 @@ constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 struct Topography {
     VolumeInput input;
     std::string names;
-    std::vector<double> indices{1};
+    std::vector<double> indices{1}, centre_mm;
     double spacing_index = 0, zone_mm = 0;
     std::int64_t order = max_zernike_order;
     FigureStyle figure;
@@ -54,6 +54,9 @@ struct Topography {
         const double index = spacing_index > 0           ? spacing_index
                              : beam.refractive_index > 0 ? beam.refractive_index
                                                          : scan.refractive_index;
+        if (centre_mm.size() % 2 != 0 || centre_mm.size() > 2)
+            throw Error(ErrorCode::bad_setting, "needs two numbers", "centre_mm",
+                        "give x,y from the centre of the field");
         surfaces = traced_surfaces(rays(scan, beam), chosen(*volume, index), indices, static_cast<int>(order),
                                    context.progress);
         fit();
@@ -130,10 +133,11 @@ struct Topography {
 
     // ---- Shapes
 
-    // The zone lies around the apex of the first surface, or the centre of the field where it has none.
+    // The zone lies around the apex of the first surface, or around the centre of the field if it is flat.
     void fit() {
         for (const TracedSurface& surface : surfaces) spheres.push_back(fitted_sphere(surface.points));
-        const Point apex = spheres.front() ? spheres.front()->apex : Point{};
+        Point apex = spheres.front() ? spheres.front()->apex : Point{};
+        if (centre_mm.size() == 2) apex = {centre_mm[0], centre_mm[1], 0};
         const double radius = zone_mm > 0 ? zone_mm / 2 : radius_around(apex);
         for (std::size_t i = 0; i < surfaces.size(); ++i) {
             std::vector<Point> within;
@@ -225,22 +229,22 @@ struct Topography {
         return text;
     }
 
-    // A row per surface: its elevation, and the thickness below it.
+    // Per surface its elevation, and the thickness below it; three maps in a row.
     std::vector<FigureRow> map_rows() const {
+        constexpr std::size_t beside = 3;
         std::vector<FigureRow> rows;
-        const auto panel = [&](const std::string& heading, const auto& value) {
+        const auto add = [&](const std::string& heading, const auto& value) {
             std::vector<float> values;
             for (std::size_t line = 0; line < surfaces.front().points.size(); ++line)
                 values.push_back(static_cast<float>(value(line)));
-            return map_panel({values, {}, heading, "µm"}, grid, figure);
+            if (rows.empty() || rows.back().size() == beside) rows.emplace_back();
+            rows.back().push_back(map_panel({values, {}, heading, "µm"}, grid, figure));
         };
         for (std::size_t s = 0; s < surfaces.size(); ++s) {
-            rows.emplace_back();
-            rows.back().push_back(
-                panel(surfaces[s].name + ", elevation", [&](std::size_t line) { return elevation_um(s, line); }));
+            add(surfaces[s].name + ", elevation", [&](std::size_t line) { return elevation_um(s, line); });
             if (s < thickness.size()) {
-                rows.back().push_back(panel(surfaces[s].name + " to " + surfaces[s + 1].name,
-                                            [&](std::size_t line) { return thickness_um(s, line); }));
+                add(surfaces[s].name + " to " + surfaces[s + 1].name,
+                    [&](std::size_t line) { return thickness_um(s, line); });
             }
         }
         return rows;
@@ -302,6 +306,8 @@ void Topography::describe_arguments(OperationParts<Topography>& parts) {
                           "group index above each surface, such as 1,1.376 for a cornea; one number: everywhere"))
         .argument(number("spacing_index", &T::spacing_index, 0, 5, "", effect,
                          "index by which the depths were divided; 0: as stored with the surfaces, else 1"))
+        .argument(numbers("centre_mm", &T::centre_mm, -1000, 1000, "mm", effect,
+                          "centre of the zone, x,y from the centre of the field; empty: the apex of the first surface"))
         .argument(number("zone_mm", &T::zone_mm, 0, 1000, "mm", effect,
                          "diameter of the zone of the fits, around the apex; 0: the largest in the field"))
         .argument(

@@ -438,6 +438,17 @@ HeartRate heart_rate_of(const std::vector<double>& times_s, const std::vector<do
     double hz = best_between(series, low, high, step);
     if (2 * hz <= max_hz && is_overtone(fit_at(series, hz)))
         hz = best_between(series, std::max(low, 2 * hz - step), std::min(max_hz, 2 * hz + step), step / 5);
+    // With few beats a slower rate may fit better than any of those that are searched.
+    const double slowest = std::max(min_hz, min_beats / (4 * series.duration()));
+    if (slowest < low) {
+        const double slow = best_between(series, slowest, low, step);
+        if (residual_at(series, slow) < residual_at(series, hz)) {
+            rate.problem =
+                fmt::format("{:.3g} s are too short: {:.2g} Hz fits best, but has fewer than two beats in this time",
+                            series.duration(), slow);
+            return rate;
+        }
+    }
     const Coefficients fit = fit_at(series, hz);
     if (!fit.values.empty()) rate.chance = chance_of(series, fit.residual, high - low);
     if (rate.chance > max_chance) {

@@ -705,7 +705,9 @@ GalvoCalibration calibrated_galvo(const Volume& volume, const ScanGeometry& scan
     const VolumeGrid& grid = volume.grid;
     const std::int64_t reach = options.max_a_scans;
     require_both_directions(scan, grid, reach);
-    const std::vector<double> at = positions_in_time(scan);
+    ScanGeometry lines = scan;  // a file may state less than the volume
+    lines.a_scans = grid.a_scans;
+    const std::vector<double> at = positions_in_time(lines);
     const std::vector<float> power = linear_intensity(volume);
     const auto b_scan = [&](std::int64_t b) {
         const std::int64_t voxels = grid.a_scans * grid.depth;

@@ -9,6 +9,7 @@
 
 #include "compute/error.h"
 #include "compute/indexing.h"
+#include "compute/plural.h"
 #include "engine/flow/time_series.h"
 
 namespace echolux {
@@ -240,8 +241,9 @@ ZernikeFit::ZernikeFit(std::span<const Point> points, const std::array<double, 2
     }
     if (std::ssize(heights) < 2 * count) {
         throw Error(ErrorCode::bad_setting,
-                    fmt::format("{} positions are too few for {} Zernike terms", heights.size(), count), "surfaces",
-                    "segment more of the surface, or lower `order`");
+                    fmt::format("{} in the zone are too few for {} Zernike terms",
+                                plural(std::ssize(heights), "positions"), count),
+                    "surfaces", "segment more of the surface, or lower `order`");
     }
     std::vector<double> weights(heights.size(), 1), left(heights.size());
     for (int pass = 0; pass < robust_passes; ++pass) {
@@ -365,8 +367,10 @@ void refract(RayOnWay& way, const Point& point, const ZernikeFit& shape, double 
 std::vector<TracedSurface> traced_surfaces(std::span<const LightRay> rays, std::span<const OpticalSurface> surfaces,
                                            std::span<const double> indices, int order, Progress& progress) {
     if (indices.size() != 1 && indices.size() != surfaces.size()) {
-        throw Error(ErrorCode::bad_setting, fmt::format("{} indices for {} surfaces", indices.size(), surfaces.size()),
-                    "indices", "give the index above each surface, such as 1,1.376 for a cornea of two surfaces");
+        throw Error(
+            ErrorCode::bad_setting,
+            fmt::format("{} for {}", plural(std::ssize(indices), "indices"), plural(std::ssize(surfaces), "surfaces")),
+            "indices", "give the index above each surface, such as 1,1.376 for a cornea of two surfaces");
     }
     const auto index_above = [&](std::size_t k) { return indices[std::min(k, indices.size() - 1)]; };
     std::vector<RayOnWay> ways;

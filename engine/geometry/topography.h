@@ -40,8 +40,8 @@ ZernikeOrder zernike_order(int index);
 class ZernikeFit {
   public:
     // Fits the finite points in the disc, at most max_fit_points of them, evenly chosen. Points more than four standard
-    // deviations off are left out. `order`: 1 to max_zernike_order. Throws Error{bad_setting} if there are too few
-    // points or they lie on a line.
+    // deviations off are left out. `order`: 1 to max_zernike_order. Throws Error{bad_setting} for too few
+    // points and for points in one line.
     ZernikeFit(std::span<const Point> points, const std::array<double, 2>& centre, double radius_mm, int order);
 
     bool covers(double x, double y) const;

@@ -260,8 +260,8 @@ void refuse_binary(const std::filesystem::path& path) {
                 "for raw spectra, `guess` proposes a description");
 }
 
-// Ignores the sections [view] and [transfer], which only the display uses, and checks [geometry], which only positions in
-// mm use.
+// Ignores the sections [view] and [transfer], which only the display uses, and checks [geometry], which only positions
+// in mm use.
 void read_scan_toml(Settings& settings, const std::filesystem::path& path) {
     std::vector<TomlEntry> entries = toml_entries(path), of_geometry;
     std::erase_if(entries, [&](const TomlEntry& entry) {

@@ -81,8 +81,9 @@ ECHOLUX_API echolux_status echolux_volume_velocities(const echolux_volume* flow,
                                                      echolux_error* error);
 
 /* Writes the volume; the file name extension selects the format (.nrrd, .tiff, .h5, .ome.zarr ...). The file appears
- * under its name once it is complete. `progress` (may be NULL) counts bytes. A cancelled call leaves no file. */
-ECHOLUX_API echolux_status echolux_volume_write(const echolux_volume* volume, const char* path,
+ * under its name once it is complete. Existing files that are not volumes of Echolux are replaced only with `overwrite`
+ * (.npy files cannot be recognised). `progress` (may be NULL) counts bytes. A cancelled call leaves no file. */
+ECHOLUX_API echolux_status echolux_volume_write(const echolux_volume* volume, const char* path, int32_t overwrite,
                                                 echolux_progress progress, void* user, echolux_error* error);
 
 /* Opens a series: a file or folder with several time points, a folder of volumes, or a pattern (scan_*.nrrd). */

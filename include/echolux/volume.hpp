@@ -78,9 +78,10 @@ class Volume {
         checked([&](auto* error) { return echolux_volume_velocities(get(), &handle, error); });
         return Volume(handle);
     }
-    void write(const std::string& path, Progress progress = {}) const {
+    void write(const std::string& path, bool overwrite = false, Progress progress = {}) const {
         checked([&](auto* error) {
-            return echolux_volume_write(get(), path.c_str(), progress ? detail::tell : nullptr, &progress, error);
+            return echolux_volume_write(get(), path.c_str(), overwrite ? 1 : 0, progress ? detail::tell : nullptr,
+                                        &progress, error);
         });
     }
 

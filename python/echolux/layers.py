@@ -84,9 +84,9 @@ class Surfaces:
         """Returns the surfaces as written by `echolux segment -o`, to be saved: depths [surface, a, b]."""
         return self._depths
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes volume() to path; the extension selects the format. Raises OutputFailed, BadSetting."""
-        self.volume().save(path, progress=False)
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Writes volume() to path as Volume.save() does; the extension selects the format. Raises OutputFailed, BadSetting."""
+        self.volume().save(path, overwrite=overwrite, progress=False)
 
     def thickness(self, upper: str = "", lower: str = "") -> np.ndarray[Any, Any]:
         """Computes thickness maps float32 [layer, b, a] in `unit`: of each layer, or of everything between the surfaces

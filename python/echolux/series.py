@@ -153,9 +153,9 @@ class LazyVolume(_core.Grid):
         """See Volume.velocities()."""
         return self.read().velocities()
 
-    def save(self, path: str | os.PathLike[str], *, progress: Progress = None) -> None:
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False, progress: Progress = None) -> None:
         """See Volume.save()."""
-        self.read().save(path, progress=progress)
+        self.read().save(path, overwrite=overwrite, progress=progress)
 
     def render(self, **view: object) -> np.ndarray[Any, Any]:
         """See Volume.render()."""

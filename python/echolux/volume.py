@@ -167,16 +167,17 @@ class Volume(_core.Volume):
 
     # ---- output
 
-    def save(self, path: str | os.PathLike[str], *, progress: Progress = None) -> None:
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False, progress: Progress = None) -> None:
         """Writes the volume to path; the extension selects the format (.nrrd, .nii.gz, .tiff, .h5, .ome.zarr ...).
 
+        overwrite: replace an existing file that is not a volume of Echolux (.npy files cannot be recognised)
         progress: as in Scan.reconstruct(); done and total are in bytes
 
         The file appears once it is complete. If Ctrl-C or progress stops the work, no file remains. Raises
         OutputFailed, and BadSetting if the format does not support the volume.
         """
         with watching(progress) as told:
-            self._write(os.fsdecode(path), told)
+            self._write(os.fsdecode(path), overwrite, told)
 
     def render(self, **view: object) -> np.ndarray[Any, Any]:
         """Renders a picture, uint8 [height, width, 4]: red, green, blue, alpha; rows from the top.

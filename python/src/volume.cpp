@@ -35,10 +35,10 @@ Volume made(const Grid& grid, nb::handle array, double time_s, std::int64_t numb
     return released([&] { return Volume(api::Volume::create(grid.facts, {bytes, voxels.nbytes()}, 0, 0, facts)); });
 }
 
-void write(const Volume& volume, nb::handle given, const nb::object& progress) {
+void write(const Volume& volume, nb::handle given, bool overwrite, const nb::object& progress) {
     const std::string path = path_of(given);
     watched(progress, [=](const api::Progress& told) {
-        volume.get().write(path, told);
+        volume.get().write(path, overwrite, told);
         return true;
     });
 }
@@ -81,7 +81,7 @@ void bind_volume(nb::module_& module) {
             nb::arg("voxel"), nb::arg("low"), nb::arg("high"))
         .def("_velocities",
              [](const Volume& volume) { return released([&] { return Volume(volume.get().velocities()); }); })
-        .def("_write", &write, nb::arg("path"), nb::arg("progress").none());
+        .def("_write", &write, nb::arg("path"), nb::arg("overwrite"), nb::arg("progress").none());
     bind_dlpack(volume);
 }
 

@@ -88,7 +88,7 @@ CASES = [
     Case(["mesh", "v.nrrd", "--level", "10"], [("-o", "mesh.stl", False)], ["v.nrrd"]),
     Case(["pattern", "--a-scans", "8", "--b-scans", "2", "--line-rate-hz", "10000", "--spacing-a", "10", "--spacing-b", "10"], [("-o", "waves.csv", False)]),
     Case(["dewarp", "layered.nrrd", "--scan", "geometry.toml"], [("-o", "d.nrrd", True)], ["layered.nrrd", "geometry.toml"]),
-    Case(["calibrate", "field", "flat.nrrd"], [("-o", "field.toml", True), ("--plot", "field.png", True)], ["flat.nrrd"]),
+    Case(["calibrate", "field", "bowl.nrrd"], [("-o", "field.toml", True), ("--plot", "field.png", True)], ["bowl.nrrd"]),
     Case(["calibrate", "grid", "dots.nrrd", "--pitch", "0.04"], [("-o", "grid.toml", True), ("--plot", "grid.svg", True)], ["dots.nrrd"]),
     Case(["calibrate", "galvo", "both.nrrd", "--scan", "both.toml", "--max-a-scans", "4"],
          [("-o", "galvo.toml", True), ("--plot", "galvo.pdf", True)], ["both.nrrd", "both.toml"]),
@@ -152,7 +152,7 @@ def write_geometry(folder, random):
     (folder / "both.toml").write_text("[scan]\nbidirectional = true\nline_rate_hz = 100000.0\n")
     b, a, z = np.meshgrid(np.arange(12), np.arange(24), np.arange(48), indexing="ij")
     row = 20 + ((a - 11.5) / 12) ** 2
-    write_nrrd(folder / "flat.nrrd", -3 * (z - row) ** 2 + random.normal(0, 0.1, z.shape))
+    write_nrrd(folder / "bowl.nrrd", -3 * (z - row) ** 2 + random.normal(0, 0.1, z.shape))
     b, a = np.meshgrid(np.arange(56.0), np.arange(60.0), indexing="ij")
     dots = np.exp(-((((a + 3.7) % 8 - 4) ** 2 + ((b + 3.8) % 8 - 4) ** 2) / 2))
     write_nrrd(folder / "dots.nrrd", 10 * np.log10(dots[..., None] * np.ones(4) + 0.01))

@@ -52,12 +52,12 @@ class Topography(ProgramCase):
         return x, y
 
     def measure(self, *arguments):
-        return json.loads(self.succeed("topography", *arguments, "--json").stdout)
+        return json.loads(self.succeed("topography", *arguments, "--json").out)
 
     def test_cornea_has_its_radii_asphericities_and_thickness(self):
         x, y = self.field()
         self.write("cornea.nrrd", np.array(optical_paths(np.hypot(x, y))), noise_mm=0.001)
-        found = self.measure("cornea.nrrd", "--indices", "1,1.376", "--zone", "5.5", "-o", "all.csv")
+        found = self.measure("cornea.nrrd", "--indices", "1,1.376", "-o", "all.csv")
         for i, (truth, asphericity_limit) in enumerate([(FRONT, 0.03), (BACK, 0.03)]):
             self.assertAlmostEqual(found["radius_mm"][i] / truth["radius"], 1, delta=0.005)
             self.assertAlmostEqual(found["asphericity"][i] / truth["q"], 1, delta=asphericity_limit)
@@ -69,21 +69,21 @@ class Topography(ProgramCase):
         inside = r < 2.5
         self.assertLess(np.abs(depth - 1 - THICK_MM - sag(r, **BACK))[inside].mean(), 0.001)
 
-    def test_without_indices_back_is_wrong_and_a_warning_says_so(self):
+    def test_warns_if_refraction_is_not_corrected(self):
         x, y = self.field()
         self.write("cornea.nrrd", np.array(optical_paths(np.hypot(x, y))))
         found = self.measure("cornea.nrrd", "--zone", "5.5")
-        self.assertGreater(abs(found["radius_mm"][1] / BACK["radius"] - 1), 0.02)
+        self.assertGreater(abs(found["radius_mm"][1] / BACK["radius"] - 1), 0.01)
         self.assertIn("refraction is not corrected", " ".join(found["warnings"]))
 
-    def test_zernike_coefficients_are_those_of_the_shape(self):
+    def test_zernike_coefficients_match_shape(self):
         x, y = self.field(centre=(0, 0))
         rho, theta = np.hypot(x, y) / 3, np.arctan2(y, x)
         shape = 0.01 * np.sqrt(6) * rho**2 * np.cos(2 * theta)  # n = 2, m = 2
         shape += 0.004 * np.sqrt(8) * (3 * rho**3 - 2 * rho) * np.sin(theta)  # n = 3, m = -1
         shape += 0.002 * np.sqrt(7) * (20 * rho**6 - 30 * rho**4 + 12 * rho**2 - 1)  # n = 6, m = 0
         self.write("shape.nrrd", (1 + shape)[None])
-        self.measure("shape.nrrd", "--zernike", "zernike.csv", "--zone", "6")
+        self.measure("shape.nrrd", "--zernike", "zernike.csv", "--zone", "6", "--centre", "0,0")
         with open(self.folder / "zernike.csv", encoding="utf-8") as file:
             found = {(int(row["n"]), int(row["m"])): float(row["um"]) for row in csv.DictReader(file)}
         expected = {(0, 0): 1000, (2, 2): 10, (3, -1): 4, (6, 0): 2}

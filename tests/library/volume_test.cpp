@@ -67,7 +67,7 @@ TEST(LibraryVolume, WritingCanBeStopped) {
     for (const char* name : {"one.nrrd", "one.tiff", "one.ome.zarr", "one.nii.gz"}) {
         const std::string path = (folder / name).string();
         std::int64_t last = -1, all = 0;
-        ramp().write(path, [&](const std::string&, std::int64_t done, std::int64_t total) {
+        ramp().write(path, false, [&](const std::string&, std::int64_t done, std::int64_t total) {
             EXPECT_GT(done, last);
             last = done;
             all = total;
@@ -78,7 +78,7 @@ TEST(LibraryVolume, WritingCanBeStopped) {
         std::filesystem::remove_all(path);
         for (const std::int64_t at : {0, 120}) {
             const auto stop = [&](const std::string&, std::int64_t done, std::int64_t) { return done < at; };
-            EXPECT_EQ(status_of([&] { ramp().write(path, stop); }), ECHOLUX_CANCELLED) << name;
+            EXPECT_EQ(status_of([&] { ramp().write(path, false, stop); }), ECHOLUX_CANCELLED) << name;
             EXPECT_TRUE(std::filesystem::is_empty(folder.path())) << name << " left something";
         }
     }

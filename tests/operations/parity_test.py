@@ -46,7 +46,7 @@ CASES = {
     "calibrate_background": Case({"scan": "scan.toml"}, {"output": "mean.csv"}, long=LONG),
     "calibrate_dispersion": Case({"scan": "mirror/scan.toml"}, {"output": "theta.csv", "plot": "d.svg"}, {"lines": 8},
                                  long={"scan": "slow/scan.toml", "lines": 4096}),
-    "calibrate_field": Case({"input": "flat.nrrd"}, {"output": "field.toml", "plot": "field.svg"}, {"order": 2},
+    "calibrate_field": Case({"input": "bowl.nrrd"}, {"output": "field.toml", "plot": "field.svg"}, {"order": 2},
                             long={"input": "long/scan.toml"}),
     "calibrate_galvo": Case({"input": "both.nrrd", "scan": ["both.toml"]}, {"output": "galvo.toml", "plot": "galvo.svg"},
                             {"max_a_scans": 4}, long={"input": "long/scan.toml"}),

@@ -119,6 +119,16 @@ class Meaning(FolderCase):
             with self.assertRaises(ox.BadArgument):
                 ox.Volume.from_array(CODES, provenance=wrong)
 
+    def test_replaces_own_files_only(self):
+        path = self.folder / "mine.nrrd"
+        path.write_text("my data")
+        with self.assertRaises(ox.OutputFailed):
+            volume().save(path)
+        self.assertEqual(path.read_text(), "my data")
+        volume().save(path, overwrite=True)
+        volume().save(path)
+        self.assertEqual(ox.load(path).shape, volume().shape)
+
     def test_reports_orientation_of_patient(self):
         volume().save(self.folder / "ours.nrrd")
         self.assertEqual((volume().orientation, ox.load(self.folder / "ours.nrrd").orientation), ("", ""))

@@ -269,7 +269,7 @@ TEST(TissueSurfaceSearch, FindsBoundaryBelowSurface) {
                 skin.mean.push_back(below > 0 ? brightness * std::exp(-below / 80) : 0.003f);
             }
         }
-        skin.speckle(8, 21);
+        skin.speckle(32, 21);
         const Surfaces found = found_in(skin, recipe);
         ASSERT_EQ(found.all.size(), 2U);
         const FilterQuality result = judged(found.all[1], [&](std::int64_t a) { return surface(a) + 30; });
@@ -435,9 +435,6 @@ TEST(SearchMethods, RefuseUnknownBoundaries) {
     EXPECT_THROW(found_in(eye, recipe), Error);
     recipe = recipe_of("retina");
     recipe.usual_um = {1, 2, 3};
-    EXPECT_THROW(found_in(eye, recipe), Error);
-    recipe = recipe_of("surface");
-    recipe.names = "one two";
     EXPECT_THROW(found_in(eye, recipe), Error);
     SilentProgress silent;
     Volume unknown = eye.volume();

@@ -78,6 +78,7 @@ class ImguiHost {
     int text_waits_ = 0;  // frames for which typed text is still held back
     bool had_popup_ = false;
     bool ctrl_ = false, shift_ = false, alt_ = false, super_ = false;
+    bool had_text_ = false;  // in the last frame
     std::string clipboard_;
     InterfaceMesh mesh_;
 };

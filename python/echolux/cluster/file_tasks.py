@@ -54,7 +54,7 @@ def _convert(task: Task, folder: Optional[Path]) -> None:
     options = task["options"]
     volume = _volume(task["path"])
     converted = volume if options["voxel"] is None else volume.converted(options["voxel"], options["low"], options["high"])
-    converted.save(_file(task, folder))
+    converted.save(_file(task, folder), overwrite=True)
 
 
 def _draw(task: Task, folder: Optional[Path]) -> None:
