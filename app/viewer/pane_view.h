@@ -83,6 +83,16 @@ struct SideLetters {
 // `orientation` as returned by ViewSource::orientation(). Letters are empty if unknown.
 SideLetters letters_of(const View& section, const VolumeGrid& grid, const std::string& orientation);
 
+// Angles of the standard views of a patient: from the front (A), back (P), left (L) and right (R) with the head at the
+// top, from the head and the feet with the front at the top. std::nullopt without a known orientation, and for a free
+// view. Mirrored voxels keep the direction and the top.
+std::optional<Angles> patient_angles(Look look, const std::string& orientation);
+
+// Returns a position in mm from the centre of the volume towards the patient's right, front and head: "R 12.0 A -3.5 S
+// 40.1 mm from centre". `place_um` is from the centre of the first voxel. Empty without orientation or spacing.
+std::string patient_position(const std::array<double, 3>& place_um, const VolumeGrid& grid,
+                             const std::string& orientation);
+
 // "Axial" for the section perpendicular to the head-foot axis, "Coronal", "Sagittal".
 const char* medical_name(char letter);
 

@@ -92,6 +92,41 @@ TEST(PaneView, MedicalSectionsFollowConvention) {
     EXPECT_EQ(count, 48 * 3 * 2);
 }
 
+// The letters of each standard view: left, right, top, bottom, as 3D Slicer shows them.
+TEST(PaneView, StandardViewsFollowPatient) {
+    const std::array<std::pair<Look, std::string>, 6> wanted{{{Look::front, "RLSI"},
+                                                              {Look::back, "LRSI"},
+                                                              {Look::left, "APSI"},
+                                                              {Look::right, "PASI"},
+                                                              {Look::top, "LRAP"},
+                                                              {Look::bottom, "RLAP"}}};
+    for (const std::string letters : {"PLS", "ILP", "IPR", "SLA", "PSR"}) {
+        for (const auto& [look, sides] : wanted) {
+            const std::optional<Angles> angles = patient_angles(look, letters);
+            ASSERT_TRUE(angles) << letters;
+            View view;
+            view.width = view.height = 300;
+            view.look = Look::free;
+            view.azimuth_deg = angles->azimuth_deg;
+            view.elevation_deg = angles->elevation_deg;
+            view.roll_deg = angles->roll_deg;
+            const SideLetters shown = letters_of(view, grid_of(10, 10, 10), letters);
+            EXPECT_EQ(shown.left + shown.right + shown.top + shown.bottom, sides) << letters << " " << int(look);
+        }
+    }
+    EXPECT_FALSE(patient_angles(Look::front, "")) << "volumes of OCT keep their own sides";
+    EXPECT_FALSE(patient_angles(Look::free, "PLS"));
+}
+
+TEST(PaneView, PositionsNameSidesOfPatient) {
+    // Depth to the back, A-scans to the left, B-scans to the head: 10 x 20 x 30 voxels of 1, 2 and 3 mm.
+    const VolumeGrid grid{.depth = 10, .a_scans = 20, .b_scans = 30, .spacing_um = {1000, 2000, 3000}};
+    EXPECT_EQ(patient_position({4500, 19000, 43500}, grid, "PLS"), "R 0.0 A 0.0 S 0.0 mm from centre");
+    EXPECT_EQ(patient_position({6500, 23000, 46500}, grid, "PLS"), "R -4.0 A -2.0 S 3.0 mm from centre");
+    EXPECT_EQ(patient_position({6500, 23000, 46500}, grid, "ILP"), "R -4.0 A -3.0 S -2.0 mm from centre");
+    EXPECT_EQ(patient_position({6500, 23000, 46500}, grid, ""), "");
+}
+
 // 600 x 400 um in 400 x 300 pixels: fills the width of the picture except for a margin of 3 %.
 TEST(PaneView, SectionsFillTheirPane) {
     const View pane = pane_of(PaneKind::b_scan);

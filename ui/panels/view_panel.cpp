@@ -8,6 +8,7 @@
 #include "ui/panels/controls.h"
 #include "ui/panels/panel.h"
 #include "ui/panels/widgets.h"
+#include "ui/workspace/actions.h"
 
 namespace echolux {
 namespace {
@@ -23,12 +24,12 @@ void draw_directions(const PanelContext& context) {
     const float widest = ImGui::CalcTextSize("oblique").x + 2 * ImGui::GetStyle().FramePadding.x;
     const auto columns = static_cast<std::size_t>(std::clamp((room + gap) / (widest + gap), 1.0f, 4.0f));
     const float width = (room - static_cast<float>(columns - 1) * gap) / static_cast<float>(columns);
-    const auto now = std::get<std::string>(look.get());
     for (std::size_t i = 0; i < directions.size(); ++i) {
         if (i % columns > 0) ImGui::SameLine(0, gap);
         const std::string direction(directions[i]);
-        const LitButtons lit(context.style, now == direction);
-        if (ImGui::Button(direction.c_str(), {width, 0})) context.work.change(look.key(), direction);
+        const Action& action = *context.work.actions().find("camera." + direction);
+        const LitButtons lit(context.style, action.is_on());
+        if (ImGui::Button(direction.c_str(), {width, 0})) attempt(context, "view", action.run);
         note_place(context, look.key() + "=" + direction);
     }
 }

@@ -13,6 +13,7 @@
 #include "compute/error.h"
 #include "compute/indexing.h"
 #include "compute/plan/describe.h"
+#include "engine/io/image_header.h"
 #include "render/annotations/annotations.h"
 #include "render/camera.h"
 #include "render/view/curve.h"
@@ -401,6 +402,30 @@ void draw_letters(const Style& style, const Region& place, const SideLetters& le
     draw(letters.bottom, middle.x - half, high.y - edge - 2 * half);
 }
 
+// Letters of the patient's sides at the faces of the volume's box. Empty orientation: none.
+void draw_box_letters(const PanelContext& context, const View& view, const VolumeGrid& grid, const Region& place,
+                      const std::string& orientation) {
+    if (orientation.size() != 3 || view.projection == Projection::panorama) return;
+    constexpr double outside = 0.56;  // of an edge, from the centre
+    const Style& style = context.style;
+    for (int axis = 0; axis < 3; ++axis) {
+        for (const double sign : {-1.0, 1.0}) {
+            const char letter = orientation[index(axis)];
+            const std::string text = sign > 0 ? std::string(1, letter) : opposite_side(letter);
+            glm::dvec3 at(0);
+            at[axis] = sign * outside * volume_extent(grid)[axis];
+            const ImVec2 pixel = on_screen(pixel_of(view, grid, at), place);
+            const ImVec2 low{pixel.x - 0.5f * style.strong->FontSize, pixel.y - 0.5f * style.strong->FontSize};
+            ImDrawList& list = *ImGui::GetWindowDrawList();
+            list.AddText(style.strong, style.strong->FontSize, {low.x + 1, low.y + 1}, shade(style.ground, 1),
+                         text.c_str());
+            list.AddText(style.strong, style.strong->FontSize, low, shade(style.ink, 1), text.c_str());
+            context.state.controls.places["box." + text] = {low.x, low.y, low.x + style.strong->FontSize,
+                                                            low.y + style.strong->FontSize};
+        }
+    }
+}
+
 // Mark of a clicked position: a small cross with a dark rim.
 void draw_place(const Style& style, const ImVec2& at, const ImVec4& colour) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -604,7 +629,9 @@ void Panes::draw_marks(const PanelContext& context, const VolumeGrid& grid, cons
     if (context.work.settings().window().cross_hair && !view_source.has_planes()) {
         draw_cross_hair(context.style, pane.marks->view, grid, pane.kind, pane.place, pane.marks->cross_um);
     }
-    if (pane.kind != PaneKind::volume)
+    if (pane.kind == PaneKind::volume)
+        draw_box_letters(context, pane.marks->view, grid, pane.place, view_source.orientation());
+    else
         draw_letters(context.style, pane.place, letters_of(pane.marks->view, grid, view_source.orientation()));
     draw_surfaces(context, grid, pane);
     if (pane.kind == PaneKind::volume) draw_light_handles(context, pane.marks->view, pane.place);
@@ -760,16 +787,19 @@ static bool is_measuring(const PanelContext& context) {
     return context.state.measure.kind() != MeasureTool::Kind::none;
 }
 
-// Parts of the read-out, which are not broken in a narrow pane. Positions have a common unit. Voxels count from 1, like
+// Parts of the read-out, which are not broken in a narrow pane. Positions in medical volumes are those of the patient,
+// because depth and A-scans have no meaning there. Voxels count from 1, like
 // the slices in titles.
-static std::vector<std::string> read_out(const Probe& probe) {
+static std::vector<std::string> read_out(const Probe& probe, const VolumeGrid& grid, const std::string& orientation) {
     const std::string unit = short_unit(probe.unit);
     std::vector<std::string> parts{short_number(probe.value) + (unit.empty() ? "" : " " + unit)};
     if (probe.velocity) parts.push_back("flow " + signed_number(*probe.velocity) + " " + probe.velocity_unit);
-    if (probe.has_spacing) {
+    if (const std::string of_patient = patient_position(probe.place_um, grid, orientation); !of_patient.empty()) {
+        parts.push_back(of_patient);
+    } else if (probe.has_spacing) {
         const PositionText place = place_text(probe.place_um, true);
-        parts.push_back("depth " + place.numbers[0]);
-        parts.push_back("A " + place.numbers[1]);
+        parts.push_back("depth " + place.numbers[0] + " " + place.unit);
+        parts.push_back("A " + place.numbers[1] + " " + place.unit);
         parts.push_back("B " + place.numbers[2] + " " + place.unit);
     }
     parts.push_back(fmt::format("voxel {}, {}, {}", probe.voxel[0] + 1, probe.voxel[1] + 1, probe.voxel[2] + 1));
@@ -938,7 +968,8 @@ void Panes::look_under_pointer(const PanelContext& context, ViewSource& view_sou
     probed_s_ = now;
     const std::optional<Probe> found = probe(view_source);
     context.state.measure.under_pointer = found;
-    read_out_ = found ? read_out(*found) : std::vector<std::string>{};
+    const std::optional<VolumeGrid> grid = view_source.grid();
+    read_out_ = found && grid ? read_out(*found, *grid, view_source.orientation()) : std::vector<std::string>{};
 }
 
 // ---- Input

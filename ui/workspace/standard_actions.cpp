@@ -5,11 +5,14 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 
 #include "app/viewer/live_source.h"
+#include "app/viewer/pane_view.h"
 #include "app/viewer/view_source.h"
 #include "compute/plan/describe.h"
 #include "render/camera.h"
@@ -169,13 +172,34 @@ void add_choices(Workspace& work, const std::string& name, const std::string& ti
         [step, last] { step(last); });
 }
 
+// View from a standard direction: of the patient, if the orientation is known.
+std::map<std::string, Value> values_of_direction(Workspace& work, const std::string& direction) {
+    const BoundField& looks = *work.settings().field("view.look");
+    const auto look = static_cast<Look>(std::ranges::find(looks.choices, direction) - looks.choices.begin());
+    const ViewSource* shown = work.viewer().view_source();
+    const std::optional<Angles> of_patient = shown ? patient_angles(look, shown->orientation()) : std::nullopt;
+    if (!of_patient) return {{"view.look", direction}};
+    return {{"view.look", std::string("free")},
+            {"view.azimuth_deg", of_patient->azimuth_deg},
+            {"view.elevation_deg", of_patient->elevation_deg},
+            {"view.roll_deg", of_patient->roll_deg}};
+}
+
+bool is_seen_from(Workspace& work, const std::string& direction) {
+    return std::ranges::all_of(values_of_direction(work, direction), [&work](const auto& entry) {
+        return work.settings().field(entry.first)->get() == entry.second;
+    });
+}
+
 void add_directions(Workspace& work) {
     int digit = 1;
     const BoundField& looks = *work.settings().field("view.look");
     for (const std::string_view choice : std::span(looks.choices).subspan(1)) {  // without "free"
         const std::string look(choice);
-        add(work.actions(), "camera." + look, "View from: " + look, "Camera", {std::to_string(digit++)}, "",
-            [&work, key = looks.key(), look] { work.change(key, look); });
+        add(
+            work.actions(), "camera." + look, "View from: " + look, "Camera", {std::to_string(digit++)}, "",
+            [&work, look] { work.change_together("view.look", values_of_direction(work, look)); }, always,
+            [&work, look] { return is_seen_from(work, look); });
     }
 }
 
