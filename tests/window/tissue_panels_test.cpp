@@ -108,6 +108,21 @@ TEST_F(TissuePanels, SurfaceIsDraggedInBScanAndUndone) {
     EXPECT_EQ(row(1, 20), after);
 }
 
+TEST_F(TissuePanels, FoundSurfacesAreReportedInOpenedPanel) {
+    open_tissue("view");
+    work().change_together(
+        "layers", {{"layers.names", std::string("front back")}, {"layers.polarity", std::vector<double>{1, -1}}});
+    ASSERT_TRUE(work().actions().run("layers.search"));
+    ASSERT_TRUE(turn_until([this] { return work().layering().surfaces() != nullptr; }));
+    ASSERT_TRUE(settle());
+    EXPECT_TRUE(window().place_of("layers.find").has_value()) << "the panel is open";
+    ASSERT_FALSE(work().notices().all().empty());
+    EXPECT_THAT(work().notices().all().back().line, testing::HasSubstr("found 2 surfaces: front, back; "));
+    ASSERT_TRUE(work().actions().run("layers.search"));
+    ASSERT_TRUE(settle());
+    EXPECT_TRUE(window().place_of("layers.find").has_value()) << "it stays open";
+}
+
 TEST_F(TissuePanels, SlowShowsSlabBetweenSurfacesAndWholeAgain) {
     open_tissue("surfaces");
     ASSERT_NO_FATAL_FAILURE(find_layers());

@@ -179,6 +179,35 @@ TEST_F(WorkspaceLayers, ReportsCutByMissingSurfaces) {
     EXPECT_THAT(standing("view"), HasSubstr("front"));
 }
 
+TEST_F(WorkspaceLayers, SearchesLikeOperationWithoutSettings) {
+    run_operation("simulate", {"scene=retina", "simulation.a_scans=32", "simulation.b_scans=8", "simulation.seed=3",
+                               "output=" + (folder() / "eye/scan.toml").string()});
+    run_operation("reconstruct",
+                  {"input=" + (folder() / "eye/scan.toml").string(), "output=" + (folder() / "eye.nrrd").string()});
+    run_operation("segment",
+                  {"input=" + (folder() / "eye.nrrd").string(), "output=" + (folder() / "wanted.nrrd").string()});
+    open_tissue_file(folder() / "eye.nrrd");
+    Layering& layering = work().layering();
+    EXPECT_EQ(layering.used_preset(work()), "retina");
+    layering.find(work());
+    ASSERT_TRUE(until([&] { return layering.surfaces() != nullptr || !standing("layers").empty(); }));
+    ASSERT_EQ(standing("layers"), "");
+    const Surfaces wanted = read_surfaces(folder() / "wanted.nrrd", layering.grid());
+    ASSERT_EQ(layering.surfaces()->all.size(), wanted.all.size());
+    for (std::size_t k = 0; k < wanted.all.size(); ++k) {
+        EXPECT_EQ(layering.surfaces()->all[k].name, wanted.all[k].name);
+        for (std::size_t i = 0; i < wanted.all[k].rows.size(); ++i) {
+            const float row = wanted.all[k].rows[i];
+            if (std::isfinite(row)) ASSERT_NEAR(layering.surfaces()->all[k].rows[i], row, 1e-2) << k << " " << i;
+        }
+    }
+    EXPECT_EQ(layering.used_preset(work()), "retina");
+    layering.take_preset(work(), "layers");
+    EXPECT_EQ(layering.used_preset(work()), "layers");
+    work().change("layers.count", std::int64_t{4});
+    EXPECT_EQ(layering.used_preset(work()), "");
+}
+
 TEST_F(WorkspaceLayers, NoiseHasNoSurfaces) {
     Volume noise = layered_volume();
     std::mt19937 random(3);

@@ -11,6 +11,7 @@
 
 #include "compute/indexing.h"
 #include "compute/plan/describe.h"
+#include "compute/reason.h"
 #include "render/transfer_function.h"
 #include "render/view/curve.h"
 #include "ui/panels/panel.h"
@@ -171,17 +172,15 @@ constexpr const char* file_help =
 void draw_presets_of_layers(const PanelContext& context) {
     static const std::vector<std::string> presets = Layering::presets();
     const float gap = context.style.px(4);
+    const std::string used = context.work.layering().used_preset(context.work);
+    muted_text(context, used.empty() ? "Preset: none, own settings" : ("Preset: " + used).c_str());
     for (const std::string& preset : presets) {
+        const LitButtons lit(context.style, preset == used);
         const float width = ImGui::CalcTextSize(preset.c_str()).x + 2 * ImGui::GetStyle().FramePadding.x;
         if (&preset != presets.data()) same_line_where_fits(context, width, gap);
         if (plain_button(context, "layers.preset=" + preset, preset.c_str(), "use the settings of this preset"))
             attempt(context, "layers", [&] { context.work.layering().take_preset(context.work, preset); });
     }
-}
-
-void draw_wanted(const PanelContext& context) {
-    draw_presets_of_layers(context);
-    draw_group(context, {"layers"}, "Layers");
 }
 
 // One line in every state, so that the layout does not change.
@@ -190,8 +189,8 @@ std::string state_of_search(Workspace& work) {
     const std::string obstacle = Filtering::obstacle(work);
     if (layering.is_finding(work)) return "Searching for surfaces ...";
     if (const Surfaces* found = layering.surfaces())
-        return fmt::format("{} surfaces, found at {:.0f} % of all positions", found->all.size(),
-                           100 * share_found(*found));
+        return fmt::format("{} surfaces, found at {:.0f} % of all positions, {:.1f} % ambiguous", found->all.size(),
+                           100 * share_found(*found), 100 * share_of(*found, Reason::ambiguous));
     if (layering.has_others()) return "These surfaces belong to another volume";
     return obstacle.empty() ? "No layers yet: choose settings, then Find layers" : obstacle;
 }
@@ -271,7 +270,8 @@ class SurfacesPanel : public NamedPanel {
     }
 
     void draw(const PanelContext& context) override {
-        if (section(context, "Settings", false)) draw_wanted(context);
+        draw_presets_of_layers(context);
+        if (section(context, "Settings", false)) draw_group(context, {"layers"}, "Layers");
         draw_search(context);
         Layering& layering = context.work.layering();
         static const Surfaces none{};

@@ -1,14 +1,18 @@
 #include "ui/workspace/layering.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
+#include "app/operations/operation.h"
 #include "compute/error.h"
 #include "compute/indexing.h"
 #include "compute/plan/describe.h"
+#include "compute/plural.h"
+#include "compute/reason.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/file_name.h"
 #include "engine/layers/find_surfaces.h"
@@ -32,6 +36,30 @@ Surfaces found_in(const Volume& volume, const LayerRecipe& recipe, Progress& pro
     if (share_found(surfaces) > 0) return surfaces;
     throw Error(ErrorCode::bad_setting, "no signal exceeds the noise, so no surface was found", "layers",
                 "brighter tissue or more averaging may help");
+}
+
+// "found 2 surfaces: ILM, RPE; 3.0 % ambiguous".
+std::string found_text(const Surfaces& surfaces) {
+    std::vector<std::string> names;
+    for (const Surface& surface : surfaces.all) names.push_back(surface.name);
+    return fmt::format("found {}: {}; {:.1f} % ambiguous", plural(std::ssize(names), "surfaces"),
+                       fmt::join(names, ", "), 100 * share_of(surfaces, Reason::ambiguous));
+}
+
+Values values_of(LayerRecipe& recipe) {
+    Settings settings;
+    settings.bind("layers", recipe);
+    Values values;
+    for (const BoundField& field : settings.fields()) values[field.key()] = field.get();
+    return values;
+}
+
+Values values_of_preset(const std::string& name) {
+    LayerRecipe recipe;
+    Settings settings;
+    settings.bind("layers", recipe);
+    for (const std::string& assignment : layer_preset_named(name).assignments) settings.set_assignment(assignment);
+    return values_of(recipe);
 }
 
 std::size_t bytes_of(const std::optional<Surfaces>& surfaces) {
@@ -89,6 +117,9 @@ bool Layering::is_finding(Workspace& work) const {
 void Layering::find(Workspace& work) {
     const PendingVolume coming = can_find(work) ? work.filtering().begin_reading(work) : PendingVolume();
     if (!coming) return;
+    // Without any setting, the operation `segment` uses its preset too.
+    LayerRecipe untouched, wanted = work.settings().tissue().layers;
+    if (values_of(wanted) == values_of(untouched)) take_preset(work, default_preset());
     job_ = work.jobs().start(
         "finding layers",
         [this, &work, opened = opened_, coming, recipe = work.settings().tissue().layers,
@@ -99,7 +130,9 @@ void Layering::find(Workspace& work) {
             Surfaces surfaces = found_in(*volume, recipe, progress);
             return [this, &work, opened, moment, grid = volume->grid, surfaces = std::move(surfaces)] {
                 if (opened != opened_) return;
+                const std::string line = found_text(surfaces);
                 take(work, {surfaces, grid, moment});
+                work.notices().note("layers", line);
             };
         },
         [&work](const Error& error) { work.notices().report_problem("layers", error); });
@@ -111,15 +144,33 @@ std::vector<std::string> Layering::presets() {
     return names;
 }
 
+std::string Layering::default_preset() {
+    static const std::string name =
+        std::get<std::string>(operation_named("segment").make()->field("preset")->default_value);
+    return name;
+}
+
 void Layering::take_preset(Workspace& work, const std::string& name) {
-    const LayerPreset preset = layer_preset_named(name);
-    LayerRecipe recipe;
-    Settings settings;
-    settings.bind("layers", recipe);
-    for (const std::string& assignment : preset.assignments) settings.set_assignment(assignment);
-    Values values;
-    for (const BoundField& field : settings.fields()) values[field.key()] = field.get();
-    work.change_together("layers", values);
+    work.change_together("layers", values_of_preset(name));
+}
+
+std::string Layering::used_preset(Workspace& work) const {
+    static const std::map<std::string, Values> all = [] {
+        std::map<std::string, Values> values;
+        for (const std::string& name : presets()) {
+            try {
+                values[name] = values_of_preset(name);
+            } catch (const Error&) {
+                // A click on the preset reports the error.
+            }
+        }
+        return values;
+    }();
+    LayerRecipe recipe = work.settings().tissue().layers, untouched;
+    const Values now = values_of(recipe);
+    if (now == values_of(untouched)) return default_preset();
+    const auto found = std::ranges::find_if(all, [&](const auto& preset) { return preset.second == now; });
+    return found == all.end() ? "" : found->first;
 }
 
 // Replaces the surfaces as one undo step.

@@ -41,7 +41,10 @@ class Layering {
     bool is_finding(Workspace& work) const;
     std::uint64_t job() const { return job_; }
     static std::vector<std::string> presets();
+    static std::string default_preset();                         // that of the operation `segment`
     void take_preset(Workspace& work, const std::string& name);  // applies its settings as one undo step
+    // Returns the preset whose settings a search uses; empty: none has all of them.
+    std::string used_preset(Workspace& work) const;
 
     // Returns nullptr if there are no surfaces, or only those of another volume.
     const Surfaces* surfaces() const { return is_of_shown_ && now_.surfaces ? &*now_.surfaces : nullptr; }

@@ -488,7 +488,13 @@ void add_tissue_actions(Workspace& work) {
         [&work] { work.filtering().measure(work); }, [&work] { return work.filtering().can_measure(work); });
     add(
         actions, "layers.search", "Find layers", "Tissue", {}, "segment segmentation boundaries surfaces thickness",
-        [&work] { work.layering().find(work); }, [&work] { return work.layering().can_find(work); });
+        [&work] {
+            const Action* panel = work.actions().find("panel.surfaces");  // registered by the window
+            if (panel != nullptr && !panel->is_on()) panel->run();
+            if (panel != nullptr) panel->show();
+            work.layering().find(work);
+        },
+        [&work] { return work.layering().can_find(work); });
     add(
         actions, "layers.by_hand", "Edit surfaces by hand", "Tissue", {}, "",
         [&work] { work.layering().edits = !work.layering().edits; },
