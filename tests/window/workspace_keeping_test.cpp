@@ -357,6 +357,20 @@ TEST_F(WorkspaceKeeping, RecordingsHaveSubjectNoteAndLength) {
     work().recordings().start();
     ASSERT_TRUE(until([&] { return work().recordings().last()->file != first; })) << troubles();
     EXPECT_FALSE(work().recordings().is_active());
+
+    // Without the notes of its end, the losses are counted in its index.
+    std::ifstream file(first);
+    std::string text(std::istreambuf_iterator<char>(file), {});
+    for (const std::string key : {"finished = true\n", "complete = true\n"}) {
+        ASSERT_NE(text.find(key), std::string::npos) << text;
+        text.erase(text.find(key), key.size());
+    }
+    std::ofstream(first) << text;
+    const std::vector<ListedRecording> listed = recordings_in(first.parent_path().parent_path(), 9);
+    const auto cut = std::ranges::find(listed, first, &ListedRecording::file);
+    ASSERT_NE(cut, listed.end());
+    EXPECT_THAT(cut->lack, testing::StartsWith("recording was not finished: "));
+    EXPECT_THAT(cut->lack, HasSubstr("missing"));
 }
 
 TEST(RecordingNames, CutLongSubjectsBetweenCharacters) {

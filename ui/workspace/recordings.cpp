@@ -43,6 +43,15 @@ void remove_if_empty(const std::filesystem::path& folder) {
     std::filesystem::remove(folder, has_files);
 }
 
+// The losses of an unfinished recording are counted in its index, which open_scan() reads.
+std::string lack_of_unfinished(const std::filesystem::path& file) {
+    try {
+        return lack_of(open_scan(file).recording);
+    } catch (const Error&) {
+        return "was not finished";  // opening it reports the reason
+    }
+}
+
 bool is_note(const std::string& key) {
     return section_of(key) == "recording";
 }
@@ -66,7 +75,7 @@ std::vector<ListedRecording> recordings_in(const std::filesystem::path& folder, 
         try {
             const Scan scan = scan_of_keys(file, is_note);
             if (scan.recording.index.empty()) continue;  // another scan
-            listed.push_back({file, scan.recording.was_cut() ? "was not finished" : lack_of(scan.recording)});
+            listed.push_back({file, scan.recording.was_cut() ? lack_of_unfinished(file) : lack_of(scan.recording)});
         } catch (const std::exception&) {  // damaged; opening it reports the reason
         }
     }
