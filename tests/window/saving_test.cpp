@@ -164,6 +164,17 @@ TEST_F(Saving, CancelledMovieEndsSoon) {
 
 // ---- opening --------------------------------------------------------------------------------------------------------
 
+TEST_F(Saving, ReopenedRecordingShowsItsNotes) {
+    open_live();
+    work().change("window.record_folder", folder().path().string());
+    work().change("window.record_note", std::string("after drops"));
+    ASSERT_NO_FATAL_FAILURE(record());
+    EXPECT_FALSE(window().place_of("recording.note").has_value()) << "a live source";
+    work().open(work().recordings().last()->file);
+    ASSERT_TRUE(turn_until([this] { return window().place_of("recording.note").has_value(); }));
+    EXPECT_TRUE(window().place_of("recording.missing").has_value());
+}
+
 class Opening : public Saving {};
 
 TEST_F(Opening, SlowClickedCardShowsProgress) {

@@ -257,6 +257,24 @@ void draw_scan(const PanelContext& context, const Scan& scan) {
     if (geometry.line_rate_hz > 0) figure(context, "line rate", rate_text(geometry.line_rate_hz), "Hz");
 }
 
+// Notes of a reopened recording.
+void draw_notes(const PanelContext& context, const RecordingNotes& notes) {
+    if (notes.index.empty()) return;
+    const auto entered = [&](const char* name, const std::string& text) {
+        figure(context, name, text.empty() ? "–" : shortened(text, 0.6f * ImGui::GetContentRegionAvail().x));
+        note_place(context, std::string("recording.") + name);
+        if (!text.empty()) tooltip(context, text);
+    };
+    entered("subject", notes.subject);
+    entered("note", notes.note);
+    entered("started", notes.started);
+    const std::string lack = lack_of(notes);
+    if (lack.empty()) return entered("missing", "none");
+    ImGui::PushStyleColor(ImGuiCol_Text, context.style.alarm);
+    entered("missing", lack);
+    ImGui::PopStyleColor();
+}
+
 class SourcePanel : public NamedPanel {
   public:
     SourcePanel() : NamedPanel("source", "Source", PanelSide::left, "camera instrument live record acquire simulator") {
@@ -280,7 +298,10 @@ class SourcePanel : public NamedPanel {
         const bool is_instrument = live != nullptr && !live->is_recorded();
         if (is_instrument) draw_live(context, *live);
         draw_volume(context, view_source);
-        if (live != nullptr) draw_scan(context, live->scan());
+        if (live != nullptr) {
+            draw_scan(context, live->scan());
+            draw_notes(context, live->scan().recording);
+        }
         ImGui::Dummy({0, context.style.px(2)});
         action_button(context, "file.close", "Close");
     }
