@@ -56,7 +56,7 @@ void draw_colour(const CurvePicture& picture, std::size_t point) {
 }
 
 constexpr float curve_height = 150, handles_height = 26;  // at scale 1
-constexpr const char* how_to_edit = "Double-click to add a point, right-click to remove it, scroll to zoom.";
+constexpr const char* how_to_edit = "Double-click to add a point, right-click to remove it, Ctrl+scroll to zoom.";
 
 }  // namespace
 
@@ -85,7 +85,7 @@ void CurveEditor::draw(const PanelContext& context, const TransferFunction& show
     ImGui::InvisibleButton(
         "##curve", {size.x, size.y + style.px(handles_height)},
         ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonRight | ImGuiButtonFlags_MouseButtonMiddle);
-    if (ImGui::IsItemHovered()) take_wheel();
+    if (ImGui::IsItemHovered() && ImGui::GetIO().KeyCtrl) take_wheel();
     note_place(context, "transfer.curve");
     const CurvePicture picture{context,   shown,     bare,
                                histogram, grid.unit, ExtinctionScale(bare.nodes),
@@ -187,10 +187,11 @@ void CurveEditor::add_or_remove(const CurvePicture& picture) {
     }
 }
 
-// The wheel zooms at the pointer; the middle button and a horizontal wheel pan.
+// The wheel zooms at the pointer with Ctrl, and scrolls the panel without; the middle button and a horizontal wheel
+// pan.
 void CurveEditor::look_around(const CurvePicture& picture) {
     const ImGuiIO& io = ImGui::GetIO();
-    if (io.MouseWheel != 0) {
+    if (io.MouseWheel != 0 && io.KeyCtrl) {
         shown_ =
             zoomed(shown_, whole_, picture.value_at(io.MousePos.x), std::pow(1.2, static_cast<double>(io.MouseWheel)));
     }
