@@ -301,6 +301,11 @@ std::optional<Angles> patient_angles(Look look, const std::string& orientation) 
     return angles_of(Orientation{glm::cross(towards, up), up, towards}, 0);
 }
 
+std::string side_of_patient(const std::string& orientation, int axis, bool is_end) {
+    const char letter = orientation[index(axis)];
+    return is_end ? std::string(1, letter) : opposite_side(letter);
+}
+
 std::string patient_position(const std::array<double, 3>& place_um, const VolumeGrid& grid,
                              const std::string& orientation) {
     const bool has_spacing = std::ranges::all_of(grid.spacing_um, [](double edge) { return edge > 0; });

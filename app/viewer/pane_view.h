@@ -88,6 +88,9 @@ SideLetters letters_of(const View& section, const VolumeGrid& grid, const std::s
 // view. Mirrored voxels keep the direction and the top.
 std::optional<Angles> patient_angles(Look look, const std::string& orientation);
 
+// Letter of the patient's side at the end or the beginning of an axis. `orientation` must be known.
+std::string side_of_patient(const std::string& orientation, int axis, bool is_end);
+
 // Returns a position in mm from the centre of the volume towards the patient's right, front and head: "R 12.0 A -3.5 S
 // 40.1 mm from centre". `place_um` is from the centre of the first voxel. Empty without orientation or spacing.
 std::string patient_position(const std::array<double, 3>& place_um, const VolumeGrid& grid,

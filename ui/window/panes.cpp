@@ -13,7 +13,6 @@
 #include "compute/error.h"
 #include "compute/indexing.h"
 #include "compute/plan/describe.h"
-#include "engine/io/image_header.h"
 #include "render/annotations/annotations.h"
 #include "render/camera.h"
 #include "render/view/curve.h"
@@ -410,8 +409,7 @@ void draw_box_letters(const PanelContext& context, const View& view, const Volum
     const Style& style = context.style;
     for (int axis = 0; axis < 3; ++axis) {
         for (const double sign : {-1.0, 1.0}) {
-            const char letter = orientation[index(axis)];
-            const std::string text = sign > 0 ? std::string(1, letter) : opposite_side(letter);
+            const std::string text = side_of_patient(orientation, axis, sign > 0);
             glm::dvec3 at(0);
             at[axis] = sign * outside * volume_extent(grid)[axis];
             const ImVec2 pixel = on_screen(pixel_of(view, grid, at), place);
