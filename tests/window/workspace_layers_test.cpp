@@ -198,7 +198,8 @@ TEST_F(WorkspaceLayers, SearchesLikeOperationWithoutSettings) {
         EXPECT_EQ(layering.surfaces()->all[k].name, wanted.all[k].name);
         for (std::size_t i = 0; i < wanted.all[k].rows.size(); ++i) {
             const float row = wanted.all[k].rows[i];
-            if (std::isfinite(row)) ASSERT_NEAR(layering.surfaces()->all[k].rows[i], row, 1e-2) << k << " " << i;
+            if (std::isnan(row)) continue;
+            ASSERT_NEAR(layering.surfaces()->all[k].rows[i], row, 1e-2) << k << " " << i;
         }
     }
     EXPECT_EQ(layering.used_preset(work()), "retina");
