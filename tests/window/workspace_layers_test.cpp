@@ -183,7 +183,7 @@ TEST_F(WorkspaceLayers, SearchesLikeOperationWithoutSettings) {
     run_operation("simulate", {"scene=retina", "simulation.a_scans=32", "simulation.b_scans=8", "simulation.seed=3",
                                "output=" + (folder() / "eye/scan.toml").string()});
     run_operation("reconstruct",
-                  {"input=" + (folder() / "eye/scan.toml").string(), "output=" + (folder() / "eye.nrrd").string()});
+                  {"scan=" + (folder() / "eye/scan.toml").string(), "output=" + (folder() / "eye.nrrd").string()});
     run_operation("segment",
                   {"input=" + (folder() / "eye.nrrd").string(), "output=" + (folder() / "wanted.nrrd").string()});
     open_tissue_file(folder() / "eye.nrrd");

@@ -135,7 +135,7 @@ ImguiHost::Glyphs ImguiHost::glyphs() const {
 //   later position
 // - a button may not be released after a move; otherwise the end of a quick drag would be lost
 // - a key may not be released after another was pressed, such as Ctrl before K in Ctrl+K
-// - Tab may not follow text, which would be lost with the box that it leaves. It waits one frame more, in which a
+// - Tab may not follow text, which would be lost with the box that it leaves. It waits some frames more, in which a
 //   number opens the box for its first digits
 // Text typed after a click or a command key belongs to the control that it opens.
 bool ImguiHost::is_for_next(const WindowEvent& event, const std::vector<WindowEvent>& taken) const {
@@ -152,7 +152,7 @@ bool ImguiHost::is_for_next(const WindowEvent& event, const std::vector<WindowEv
     }
     if (const auto* key = std::get_if<KeyPressed>(&event)) {
         const auto is_text = [](const WindowEvent& e) { return std::holds_alternative<TextTyped>(e); };
-        if (key->name == "Tab" && (had_text_ || before(is_text))) return true;
+        if (key->name == "Tab" && (tab_waits_ > 0 || before(is_text))) return true;
         return before(is_button) || before([key](const WindowEvent& e) {
                    const auto* other = std::get_if<KeyPressed>(&e);
                    return other != nullptr && (other->name == key->name || (other->down && !key->down));
@@ -187,8 +187,8 @@ std::vector<WindowEvent> ImguiHost::begin(std::int64_t width, std::int64_t heigh
         taken.push_back(std::move(waiting_.front().what));
         waiting_.pop_front();
     }
-    had_text_ =
-        std::ranges::any_of(taken, [](const WindowEvent& event) { return std::holds_alternative<TextTyped>(event); });
+    const auto is_text = [](const WindowEvent& event) { return std::holds_alternative<TextTyped>(event); };
+    tab_waits_ = std::ranges::any_of(taken, is_text) ? max_tab_waits : std::max(0, tab_waits_ - 1);
     constexpr double shortest_s = 1e-4;  // Dear ImGui requires a positive time step
     const double passed_s = std::max(time_s - clock_s_, shortest_s);
     clock_s_ += passed_s;

@@ -78,7 +78,8 @@ class ImguiHost {
     int text_waits_ = 0;  // frames for which typed text is still held back
     bool had_popup_ = false;
     bool ctrl_ = false, shift_ = false, alt_ = false, super_ = false;
-    bool had_text_ = false;  // in the last frame
+    static constexpr int max_tab_waits = 3;
+    int tab_waits_ = 0;  // frames for which Tab is still held back
     std::string clipboard_;
     InterfaceMesh mesh_;
 };
