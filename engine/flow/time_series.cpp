@@ -265,6 +265,7 @@ namespace {
 
 constexpr double min_beats = 2, values_a_beat = 4;
 constexpr double max_chance = 0.01;
+constexpr double much_better = 0.5;   // of the residual: half a rate with its overtone always fits a little better
 constexpr double max_rates = 1e5;     // max number of rates to search
 constexpr double min_separation = 3;  // independent rates per resolved frequency step, 1 / duration
 constexpr std::size_t unknowns = 5, min_values = unknowns + 3;
@@ -442,7 +443,7 @@ HeartRate heart_rate_of(const std::vector<double>& times_s, const std::vector<do
     const double slowest = std::max(min_hz, min_beats / (4 * series.duration()));
     if (slowest < low) {
         const double slow = best_between(series, slowest, low, step);
-        if (residual_at(series, slow) < residual_at(series, hz)) {
+        if (residual_at(series, slow) < much_better * residual_at(series, hz)) {
             rate.problem =
                 fmt::format("{:.3g} s are too short: {:.2g} Hz fits best, but has fewer than two beats in this time",
                             series.duration(), slow);

@@ -87,7 +87,7 @@ struct HeartRate {
 };
 
 // Searches between `min_hz` and `max_hz`, limited to rates with at least two beats in the series and four values per
-// beat; unknown if a slower rate fits better. Values may be in any order; NaN and infinity are ignored.
+// beat; unknown if a slower rate fits much better. Values may be in any order; NaN and infinity are ignored.
 HeartRate heart_rate_of(const std::vector<double>& times_s, const std::vector<double>& flow, double min_hz,
                         double max_hz);
 

@@ -274,6 +274,12 @@ TEST(HeartRate, PeaksWithFlow) {
     EXPECT_NEAR(rate.pulsatility, 1, 0.01);
 }
 
+// Less than a beat of 1.2 Hz: only rates of two beats, from 2.5 Hz on, are searched.
+TEST(HeartRate, IsUnknownIfSlowerRateFitsBetter) {
+    const HeartRate rate = rate_of({.seconds = 0.8, .step_s = 0.025, .noise = 0.02, .overtone = 0});
+    EXPECT_THAT(rate.problem, testing::HasSubstr("fewer than two beats"));
+}
+
 TEST(HeartRate, AcceptsValuesInAnyOrder) {
     std::vector<double> times, flow;
     for (int i = 0; i < 40; ++i) {
