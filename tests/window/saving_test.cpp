@@ -170,7 +170,11 @@ TEST_F(Saving, ReopenedRecordingShowsItsNotes) {
     work().change("window.record_note", std::string("after drops"));
     ASSERT_NO_FATAL_FAILURE(record());
     EXPECT_FALSE(window().place_of("recording.note").has_value()) << "a live source";
-    work().open(work().recordings().last()->file);
+    const std::filesystem::path file = work().recordings().last()->file;
+    work().stop_source();
+    ASSERT_TRUE(turn_until([this] { return !work().viewer().live()->is_running(); }));
+    work().close();
+    work().open(file);
     ASSERT_TRUE(turn_until([this] { return window().place_of("recording.note").has_value(); }));
     EXPECT_TRUE(window().place_of("recording.missing").has_value());
 }
