@@ -184,8 +184,8 @@ static RaycastConstants majorant_constants(const LightSources& sources) {
     return constants;
 }
 
-// Returns the number of slabs of bricks that a submission may read: as many as a GPU of 5 G voxels/s reads in 0.1 s,
-// and fewer on software Vulkan. A GPU idles between submissions.
+// Returns the number of slabs of bricks that a submission may read: half a billion voxels, a tenth of a second
+// for an assumed 5 G voxels/s, and fewer on software Vulkan. A GPU idles between submissions.
 static std::uint32_t slabs_at_once(vk::Extent3D bricks, int edge, bool is_software) {
     const double voxels = is_software ? 1 << 24 : 1 << 29;
     const double of_slab = double(bricks.width) * bricks.height * edge * edge * edge;
