@@ -273,9 +273,7 @@ struct Topography {
             const ZernikeFit& shape = surfaces[s].shape;
             const LightRay ray{{apex[0], apex[1], shape.height(apex[0], apex[1])}, shape.normal(apex[0], apex[1])};
             const std::optional<Point> met = intersection(ray, surfaces[s + 1].shape);
-            values.push_back(
-                met ? 1000 * std::hypot((*met)[0] - ray.origin[0], (*met)[1] - ray.origin[1], (*met)[2] - ray.origin[2])
-                    : unknown);
+            values.push_back(met ? 1000 * distance_mm(ray.origin, *met) : unknown);
         }
         return values;
     }

@@ -75,17 +75,6 @@ std::vector<double> misfits(const std::vector<double>& s, const std::vector<doub
     return left;
 }
 
-// Sets the weight of outliers to 0: values more than 4 standard deviations away, estimated from the median absolute
-// deviation.
-void leave_out(const std::vector<double>& left, std::vector<double>& weights) {
-    std::vector<double> modulus;
-    for (const double one : left) modulus.push_back(std::abs(one));
-    const auto middle = modulus.begin() + std::ssize(modulus) / 2;
-    std::nth_element(modulus.begin(), middle, modulus.end());
-    const double most = 4 * 1.4826 * *middle + 1e-12;
-    for (std::size_t i = 0; i < left.size(); ++i) weights[i] = std::abs(left[i]) <= most ? 1 : 0;
-}
-
 }  // namespace
 
 Coefficients least_squares(const std::vector<std::vector<double>>& columns, const std::vector<double>& values,
@@ -111,6 +100,15 @@ Coefficients least_squares(const std::vector<std::vector<double>>& columns, cons
     return found;
 }
 
+void leave_out_outliers(const std::vector<double>& left, std::vector<double>& weights) {
+    std::vector<double> modulus;
+    for (const double one : left) modulus.push_back(std::abs(one));
+    const auto middle = modulus.begin() + std::ssize(modulus) / 2;
+    std::nth_element(modulus.begin(), middle, modulus.end());
+    const double most = 4 * 1.4826 * *middle + 1e-12;
+    for (std::size_t i = 0; i < left.size(); ++i) weights[i] = std::abs(left[i]) <= most ? 1 : 0;
+}
+
 LineFit fitted_line(const std::vector<double>& s, const std::vector<double>& values, double correlated) {
     LineFit line;
     if (s.size() < 3) return line;
@@ -129,7 +127,7 @@ LineFit fitted_line(const std::vector<double>& s, const std::vector<double>& val
     if (s.size() >= few_for_bend) columns.push_back(powers_of(s, scale, 2));
     Coefficients fit = least_squares(columns, values, weights);
     if (fit.values.empty()) return line;
-    leave_out(misfits(s, values, fit, scale), weights);
+    leave_out_outliers(misfits(s, values, fit, scale), weights);
     fit = least_squares(columns, values, weights);
     if (columns.size() == 3 && !fit.values.empty() && std::abs(fit.values[2]) < clear_bend * error_of(fit, 2)) {
         columns.pop_back();

@@ -33,6 +33,10 @@ struct Coefficients {
 Coefficients least_squares(const std::vector<std::vector<double>>& columns, const std::vector<double>& values,
                            const std::vector<double>& weights);
 
+// Sets the weights to 0 for residuals more than 4 standard deviations off, estimated from the median absolute
+// deviation, and the others to 1.
+void leave_out_outliers(const std::vector<double>& left, std::vector<double>& weights);
+
 // ---- Mean velocity and noise of a series of velocity volumes.
 
 // Returns velocities in mm/s for any voxel type; 0 where unknown. Throws Error{bad_setting} if the volume does not

@@ -17,7 +17,6 @@ namespace {
 
 constexpr double missing = std::numeric_limits<double>::quiet_NaN();
 constexpr Point no_point{missing, missing, missing};
-constexpr double outlier_sd = 4;
 constexpr int robust_passes = 3;
 
 bool is_known(const Point& p) {
@@ -102,16 +101,6 @@ HeightAndSlope evaluated(const Powers& powers, double x, double y) {
         xp *= x;
     }
     return sum;
-}
-
-// Weight 0 for values more than outlier_sd standard deviations off, by the median absolute deviation.
-void leave_out_outliers(const std::vector<double>& left, std::vector<double>& weights) {
-    std::vector<double> modulus;
-    for (const double one : left) modulus.push_back(std::abs(one));
-    const auto middle = modulus.begin() + std::ssize(modulus) / 2;
-    std::ranges::nth_element(modulus, middle);
-    const double most = outlier_sd * 1.4826 * *middle + 1e-12;
-    for (std::size_t i = 0; i < left.size(); ++i) weights[i] = std::abs(left[i]) <= most ? 1 : 0;
 }
 
 double root_mean_square(const std::vector<double>& left, const std::vector<double>& weights) {
@@ -395,12 +384,16 @@ std::vector<TracedSurface> traced_surfaces(std::span<const LightRay> rays, std::
     return traced;
 }
 
+double distance_mm(const Point& a, const Point& b) {
+    return std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
+}
+
 std::vector<double> normal_thickness(const TracedSurface& upper, const TracedSurface& lower) {
     std::vector<double> thickness;
     for (const Point& p : upper.points) {
         const std::optional<Point> met =
             is_known(p) ? intersection({p, upper.shape.normal(p[0], p[1])}, lower.shape) : std::nullopt;
-        thickness.push_back(met ? std::hypot((*met)[0] - p[0], (*met)[1] - p[1], (*met)[2] - p[2]) : missing);
+        thickness.push_back(met ? distance_mm(p, *met) : missing);
     }
     return thickness;
 }

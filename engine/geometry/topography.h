@@ -27,6 +27,8 @@ namespace echolux {
 // x along the A-scans, y across the B-scans, z along the light, in mm.
 using Point = std::array<double, 3>;
 
+double distance_mm(const Point& a, const Point& b);
+
 inline constexpr int max_zernike_order = 6;
 inline constexpr std::size_t max_fit_points = 50000;
 

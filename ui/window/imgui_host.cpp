@@ -129,6 +129,10 @@ ImguiHost::Glyphs ImguiHost::glyphs() const {
     return {width, height, {coverage, coverage + static_cast<std::ptrdiff_t>(width) * height}};
 }
 
+static bool is_text(const WindowEvent& event) {
+    return std::holds_alternative<TextTyped>(event);
+}
+
 // Decides whether an event must wait for the next frame, because Dear ImGui only sees the state at the start of a
 // frame. Within a frame:
 // - a button may change once, and the pointer may not move after that; otherwise a click would be lost or happen at a
@@ -147,11 +151,10 @@ bool ImguiHost::is_for_next(const WindowEvent& event, const std::vector<WindowEv
     if (const auto* button = std::get_if<PointerButton>(&event)) {
         return before(is_button) || (!button->down && before(is_move));
     }
-    if (std::holds_alternative<TextTyped>(event)) {
+    if (is_text(event)) {
         return before(is_button) || before([this](const WindowEvent& e) { return acts(e); });
     }
     if (const auto* key = std::get_if<KeyPressed>(&event)) {
-        const auto is_text = [](const WindowEvent& e) { return std::holds_alternative<TextTyped>(e); };
         if (key->name == "Tab" && (tab_waits_ > 0 || before(is_text))) return true;
         return before(is_button) || before([key](const WindowEvent& e) {
                    const auto* other = std::get_if<KeyPressed>(&e);
@@ -179,7 +182,7 @@ std::vector<WindowEvent> ImguiHost::begin(std::int64_t width, std::int64_t heigh
     text_waits_ = is_accepted ? 0 : std::max(0, text_waits_ - 1);
     had_popup_ = ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
     const auto waits = [&](const WindowEvent& event) {
-        return is_for_next(event, taken) || (text_waits_ > 0 && std::holds_alternative<TextTyped>(event));
+        return is_for_next(event, taken) || (text_waits_ > 0 && is_text(event));
     };
     while (!waiting_.empty() && !waits(waiting_.front().what)) {
         time_s = waiting_.front().time_s;
@@ -187,7 +190,6 @@ std::vector<WindowEvent> ImguiHost::begin(std::int64_t width, std::int64_t heigh
         taken.push_back(std::move(waiting_.front().what));
         waiting_.pop_front();
     }
-    const auto is_text = [](const WindowEvent& event) { return std::holds_alternative<TextTyped>(event); };
     tab_waits_ = std::ranges::any_of(taken, is_text) ? max_tab_waits : std::max(0, tab_waits_ - 1);
     constexpr double shortest_s = 1e-4;  // Dear ImGui requires a positive time step
     const double passed_s = std::max(time_s - clock_s_, shortest_s);
