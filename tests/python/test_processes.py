@@ -104,12 +104,6 @@ class Ends(unittest.TestCase):
                                "for _ in range(2): daemon(work)", "wait_for(20)"]],
     }
 
-    def test_exits_with_work_in_progress(self):
-        for what, scripts in self.EXITS.items():
-            for script in scripts:
-                with self.subTest(what):
-                    self.ends_well(*script, tries=2)
-
     def test_exits_with_work_of_main_thread(self):
         self.ends_well("import atexit", "done = []", "def last():",
                        "    done.append(ox.simulate('vessel', **small).spectra().shape)",
@@ -125,6 +119,17 @@ class Ends(unittest.TestCase):
                            "if child == 0:", f"    {end}", "timer = threading.Timer(10, os.kill, (child, 9)); timer.start()",
                            "ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])",
                            "timer.cancel()", "if ended: sys.exit(f'the child ended with {ended}')")
+
+
+def add_exit_case(what, scripts):
+    def case(self):
+        for script in scripts:
+            self.ends_well(*script, tries=2)
+    setattr(Ends, f"test_exits_with_{what.replace(' ', '_')}", case)
+
+
+for what, scripts in Ends.EXITS.items():
+    add_exit_case(what, scripts)
 
 
 def interrupt_soon(after):
