@@ -143,7 +143,7 @@ void measure(BenchBook& book, const BenchCase& one, const BenchSize& run, const 
              std::initializer_list<BenchLimit> limits) {
     const BenchSize size = size_of(one, run, processor.is_gpu());
     BenchProcessor with = processor;
-    if (one.block_b_scans > 0) with.choice.streams = blocks_in_flight(size.a_scans * size.block_b_scans);
+    with.choice.streams = std::max(with.choice.streams, blocks_in_flight(size.a_scans * size.block_b_scans));
     const std::string meaning = fmt::format("{}, {}", one.meaning, location_text(one, with));
     const std::string fewer =
         size.a_scans < one.a_scans ? fmt::format("{} A-scans at a time instead of {}", size.a_scans, one.a_scans) : "";

@@ -148,7 +148,9 @@ void measure_resident(BenchBook& book, const BenchSize& size, const BenchProcess
     std::optional<BenchSpectra> made;
     const auto measured = [&](const ReconstructionSpec& spec, const BenchProcessor& with) {
         if (!made) made.emplace(size, SampleFormat::u16, with.home(), with.choice.gpu);
-        return loop_rates(book, size, spec, with, {&*made, 1});
+        BenchProcessor queued = with;
+        queued.choice.streams = std::max(with.choice.streams, blocks_in_flight(size.a_scans * size.block_b_scans));
+        return loop_rates(book, size, spec, queued, {&*made, 1});
     };
     if (processor.is_gpu()) {
         BenchProcessor separate = processor;
