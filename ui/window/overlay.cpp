@@ -488,8 +488,8 @@ constexpr std::int64_t cells = 160;  // resolution of a preview in both directio
 
 constexpr std::array first_settings{"scan.sample_format", "scan.offset_bytes", "scan.samples",
                                     "scan.a_scans",       "scan.b_scans",      "scan.volumes"};
-constexpr std::array more_settings{"recipe.background", "recipe.window",         "recipe.depth_samples",
-                                   "scan.spacing_um",   "scan.refractive_index", "scan.line_rate_hz"};
+constexpr std::array more_settings{"recipe.background", "recipe.window",         "scan.spacing_a_um",
+                                   "scan.spacing_b_um", "scan.refractive_index", "scan.line_rate_hz"};
 
 // Draws a gray picture as a mesh of triangles with vertex colours, because the renderer has no textures except the font
 // atlas.
