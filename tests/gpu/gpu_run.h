@@ -35,6 +35,7 @@ class OnDevice {
     explicit OnDevice(std::size_t bytes) {
         if (cudaMalloc(&data_, bytes) != cudaSuccess) throw std::bad_alloc();
         cudaMemset(data_, 0xcd, bytes);
+        cudaDeviceSynchronize();  // the streams of a reconstructor do not wait for the default stream
     }
     ~OnDevice() { cudaFree(data_); }
     OnDevice(const OnDevice&) = delete;
