@@ -534,9 +534,9 @@ class LiveGpusBench {
     View view_;
 };
 
-BenchReport run_live_gpus(const BenchJob& job, Progress& progress) {
+void run_live_gpus(const BenchJob& job, BenchReport& report, Progress& progress) {
     require_backend({.backend = job.backend, .gpus = job.gpus->gpus, .named_gpus = job.gpus->named_gpus});
-    BenchReport report = report_of("", job.quick);
+    report = report_of("", job.quick);
     report.conditions = fmt::format(
         "Two volumes in pinned memory, sent in turn; dispersion, Lagrange-3, dB to u8; {:.0f} % of what is reached at "
         "the pace of a clock",
@@ -546,17 +546,16 @@ BenchReport run_live_gpus(const BenchJob& job, Progress& progress) {
     bench.require_runs();
     bench.ceilings();
     for (const GpuSetup& setup : setups) bench.measure(setup);
-    return report;
 }
 
 }  // namespace
 
-BenchReport run_live(const BenchJob& of, Progress& progress) {
+void run_live(const BenchJob& of, BenchReport& report, Progress& progress) {
     BenchJob job = of;
     if (job.quick) job.seconds = std::min(job.seconds, 2.0);
-    if (job.gpus) return run_live_gpus(job, progress);
+    if (job.gpus) return run_live_gpus(job, report, progress);
     const BenchProcessor processor = processor_of(job);
-    BenchReport report = report_of("", job.quick);
+    report = report_of("", job.quick);
     report.conditions = "Blocks in memory, as a driver would leave them there, at the pace of a clock";
     BenchBook book(report, {}, progress);
     LiveBench bench(book, report, job, processor);
@@ -580,7 +579,6 @@ BenchReport run_live(const BenchJob& of, Progress& progress) {
         tissue("live.tissue", {job.quick ? 256 : 1024, 64, 32, 4, 4}, 2, stabilised_and(FilterMethod::median));
     }
     measure_case(book, "protocols", [&] { bench.protocols(); });
-    return report;
 }
 
 }  // namespace echolux

@@ -125,31 +125,30 @@ void measure_submission(BenchBook& book, BenchSize run, BenchProcessor processor
 
 }  // namespace
 
-BenchReport run_methods(const BenchJob& job, Progress& progress) {
-    BenchStart start = start_of(job);
-    BenchBook book(start.report, start.extent.effort, progress);
+void run_methods(const BenchJob& job, BenchReport& report, Progress& progress) {
+    BenchStart start = start_of(job, report);
+    BenchBook book(report, start.extent.effort, progress);
     MethodsBench bench(book, start, job.device);
-    start.report.conditions = fmt::format(
+    report.conditions = fmt::format(
         "The shipped recipes, u16 to dB in u8, {}; beside the plain chain. Costly ones have smaller volumes on a CPU",
         bench.backend_note());
     const std::vector<BenchCase> methods = all_methods(start.processor.is_gpu());
     book.begin("methods", std::ssize(methods));
     for (const BenchCase& one : methods) bench.measure(one);
     book.end();
-    if (start.processor.is_gpu() && !job.quick) start.report.targets = judged_methods(start.report);
-    return start.report;
+    if (start.processor.is_gpu() && !job.quick) report.targets = judged_methods(report);
 }
 
 // Blocks are large so that a single thread can submit to all GPUs in time.
-BenchReport run_scaling(const BenchJob& job, Progress& progress) {
+void run_scaling(const BenchJob& job, BenchReport& report, Progress& progress) {
     const int gpus = job.gpus->gpus;
     require_backend({.backend = job.backend, .gpus = 0});
     chosen_gpus({.gpus = gpus}, surveyed_gpus());
-    BenchStart start = start_of(job);
+    BenchStart start = start_of(job, report);
     start.extent.size.block_b_scans *= 4;
-    start.report.block_b_scans = start.extent.size.block_b_scans;
-    BenchBook book(start.report, start.extent.effort, progress);
-    start.report.conditions = "Spectra and voxels in the memory of each GPU, 2048 samples, u16 to dB in u8";
+    report.block_b_scans = start.extent.size.block_b_scans;
+    BenchBook book(report, start.extent.effort, progress);
+    report.conditions = "Spectra and voxels in the memory of each GPU, 2048 samples, u16 to dB in u8";
     BenchProcessor processor = start.processor;
     processor.choice.gpus = gpus;
     const auto counts = doubled_to(std::ssize(processor.each()));
@@ -165,8 +164,7 @@ BenchReport run_scaling(const BenchJob& job, Progress& progress) {
         }
     }
     book.end();
-    if (!job.quick) start.report.targets = judged_scaling(start.report, static_cast<int>(counts.back()));
-    return start.report;
+    if (!job.quick) report.targets = judged_scaling(report, static_cast<int>(counts.back()));
 }
 
 }  // namespace echolux

@@ -138,12 +138,12 @@ class MovieBench {
 
 }  // namespace
 
-BenchReport run_movie(const BenchJob& job, Progress& progress) {
+void run_movie(const BenchJob& job, BenchReport& report, Progress& progress) {
     GpuDevice choice;
     choice.name = job.device;
     Renderer renderer(choice);
     const bool gpu = !renderer.is_software();
-    BenchReport report = report_of(renderer.device_name(), job.quick);
+    report = report_of(renderer.device_name(), job.quick);
     const Plan plan = plan_of(gpu, job.quick);
     report.conditions = fmt::format(
         "A turntable of a u8 volume of {0} x {0} x {0} voxels of layered tissue in speckle, lit composite, H.264 at "
@@ -152,7 +152,6 @@ BenchReport run_movie(const BenchJob& job, Progress& progress) {
     BenchBook book(report, {}, progress);
     MovieBench(book, renderer, plan).measure();
     if (gpu && !job.quick) report.targets = judged_movie(report);
-    return report;
 }
 
 }  // namespace echolux

@@ -178,8 +178,8 @@ std::vector<BenchComparison> beside_the_papers(const BenchReport& report, bool o
     return rows;
 }
 
-BenchReport run_papers(const BenchJob& job, Progress& progress) {
-    auto [processor, extent, report] = start_of(job);
+void run_papers(const BenchJob& job, BenchReport& report, Progress& progress) {
+    const auto [processor, extent] = start_of(job, report);
     report.conditions =
         "What the papers' times contain: for Shafer, Rasakanthan and Wang spectra come from the host and voxels go "
         "back, for the others nothing is transferred. VolRec interpolates volumes, ours come from spectra. Seconds are "
@@ -200,7 +200,6 @@ BenchReport run_papers(const BenchJob& job, Progress& progress) {
         beside.end();
     }
     report.published = beside_the_papers(report, processor.is_gpu());
-    return report;
 }
 
 }  // namespace echolux

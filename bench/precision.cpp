@@ -118,8 +118,8 @@ BothPrecisions<Voxel> voxels_of(const Scene& scene, const BenchProcessor& proces
 
 }  // namespace
 
-BenchReport run_precision(const BenchJob& job, Progress& progress) {
-    BenchStart start = start_of(job);
+void run_precision(const BenchJob& job, BenchReport& report, Progress& progress) {
+    BenchStart start = start_of(job, report);
     if (!start.processor.is_gpu()) {
         throw Error(ErrorCode::device, "half precision needs a GPU: a CPU does everything exactly", "bench",
                     surveyed_gpus().refusal);
@@ -127,7 +127,6 @@ BenchReport run_precision(const BenchJob& job, Progress& progress) {
     BenchSize size = start.extent.size;
     size.samples = 2048;
     size.block_b_scans = size.b_scans = std::min<std::int64_t>(size.b_scans, 16);
-    BenchReport& report = start.report;
     report.b_scans = report.block_b_scans = size.b_scans;
     report.conditions =
         "recipe.precision = fast beside exact, both on the GPU; 2048 samples, codes from 5 dB below the "
@@ -150,7 +149,6 @@ BenchReport run_precision(const BenchJob& job, Progress& progress) {
     }
     progress.end();
     report.sheets = {noise, codes};
-    return report;
 }
 
 }  // namespace echolux

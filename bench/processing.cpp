@@ -296,14 +296,14 @@ void measure_angiography(BenchBook& book, bool quick, const BenchProcessor& proc
 
 }  // namespace
 
-BenchReport run_processing(const BenchJob& job, Progress& progress) {
-    BenchStart start = start_of(job);
-    start.report.a_scans = start.report.b_scans = start.report.block_b_scans = 0;
-    BenchBook book(start.report, start.extent.effort, progress);
+void run_processing(const BenchJob& job, BenchReport& report, Progress& progress) {
+    BenchStart start = start_of(job, report);
+    report.a_scans = report.b_scans = report.block_b_scans = 0;
+    BenchBook book(report, start.extent.effort, progress);
     const bool is_gpu = start.processor.is_gpu();
     const Size3 size = filtered_size(is_gpu, job.quick);
-    start.report.conditions = fmt::format("Filters of {} x {} x {} voxels of linear power in {}", size[0], size[1],
-                                          size[2], start.processor.home_name());
+    report.conditions = fmt::format("Filters of {} x {} x {} voxels of linear power in {}", size[0], size[1], size[2],
+                                    start.processor.home_name());
     book.begin("processing", (std::ssize(filter_cases()) + (is_gpu ? 12 : 3)) * 2 + 2);
     if (is_gpu)
         measure_filters_on_gpu(book, size, start.processor.choice);
@@ -314,8 +314,7 @@ BenchReport run_processing(const BenchJob& job, Progress& progress) {
     if (is_gpu) measure_live_steps(book, size, start.processor.choice);
     measure_angiography(book, job.quick, start.processor);
     book.end();
-    start.report.published = beside_the_papers(start.report, is_gpu, published_tissue_figures());
-    return start.report;
+    report.published = beside_the_papers(report, is_gpu, published_tissue_figures());
 }
 
 }  // namespace echolux

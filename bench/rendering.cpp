@@ -290,13 +290,13 @@ class RenderingBench {
 
 }  // namespace
 
-BenchReport run_rendering(const BenchJob& job, Progress& progress) {
+void run_rendering(const BenchJob& job, BenchReport& report, Progress& progress) {
     GpuDevice choice;
     choice.name = job.device;
     Renderer renderer(choice);
     const bool gpu = !renderer.is_software();
     const Plan plan = plan_of(gpu, job.quick);
-    BenchReport report = report_of(renderer.device_name(), job.quick);
+    report = report_of(renderer.device_name(), job.quick);
     report.conditions = fmt::format(
         "Seconds of the device's own clock, medians over {} pictures while the view turns once round; u8 volumes of "
         "layered tissue in speckle",
@@ -311,9 +311,8 @@ BenchReport run_rendering(const BenchJob& job, Progress& progress) {
     bench.modes();
     bench.samples();
     for (const std::filesystem::path& file : job.volumes) bench.samples_of(file, progress);
-    if (job.quick) return report;
+    if (job.quick) return;
     report.targets = gpu ? judged_rendering(report, job.volumes) : judged_rendering_in_software(report);
-    return report;
 }
 
 namespace {
@@ -504,13 +503,13 @@ class LightBench {
 
 }  // namespace
 
-BenchReport run_light(const BenchJob& job, Progress& progress) {
+void run_light(const BenchJob& job, BenchReport& report, Progress& progress) {
     GpuDevice choice;
     choice.name = job.device;
     Renderer renderer(choice);
     const bool gpu = !renderer.is_software();
     const LightPlan plan = light_plan(gpu, job.quick);
-    BenchReport report = report_of(renderer.device_name(), job.quick);
+    report = report_of(renderer.device_name(), job.quick);
     report.conditions = fmt::format(
         "Seconds of the device's own clock, medians of {}; u8 volumes of layered tissue in speckle, pictures of {} x "
         "{}",
@@ -520,7 +519,6 @@ BenchReport run_light(const BenchJob& job, Progress& progress) {
     for (const Size& size : plan.volumes) bench.measure(size);
     for (const std::filesystem::path& file : job.volumes) bench.measure(file, progress);
     if (gpu && !job.quick) report.targets = judged_light(report, job.volumes);
-    return report;
 }
 
 }  // namespace echolux

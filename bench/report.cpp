@@ -103,8 +103,9 @@ std::string machine_lines(const BenchReport& report) {
     if (!machine.remark.empty()) text += "; " + machine.remark;
     if (!machine.driver.empty()) text += "; NVIDIA driver " + machine.driver;
     if (!machine.display.empty()) text += "; display: " + machine.display;
-    return text + fmt::format(".\n{}{}.\n", report.conditions,
-                              report.quick ? "; quick: the figures say only that it runs" : "");
+    return text + fmt::format(".\n{}{}{}.\n", report.conditions,
+                              report.quick ? "; quick: the figures say only that it runs" : "",
+                              report.is_interrupted ? "; interrupted: later figures are missing" : "");
 }
 
 std::string sheet(const BenchSheet& sheet) {
@@ -312,6 +313,7 @@ std::string json_of(const BenchReport& report) {
         {"volume", {{"a_scans", report.a_scans}, {"b_scans", report.b_scans}, {"block_b_scans", report.block_b_scans}}},
         {"conditions", report.conditions},
         {"quick", report.quick},
+        {"interrupted", report.is_interrupted},
         {"ceilings", array_of(report.ceilings)},
         {"figures", array_of(report.figures)},
         {"sheets", array_of(report.sheets)},

@@ -89,6 +89,7 @@ struct BenchReport {
     std::int64_t b_scans = 0;
     std::int64_t block_b_scans = 0;
     bool quick = false;
+    bool is_interrupted = false;  // contains what was measured before
     std::vector<BenchFigure> ceilings;
     std::vector<BenchFigure> figures;
     std::vector<BenchSheet> sheets;

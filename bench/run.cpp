@@ -100,13 +100,12 @@ BenchExtent extent_of(bool gpu, bool quick) {
     return {{0, 256, 64, 8}, {256 * mib, 9, 0.2}};
 }
 
-BenchStart start_of(const BenchJob& job) {
+BenchStart start_of(const BenchJob& job, BenchReport& report) {
     check_display(job);
     BenchStart start;
     start.processor = chosen_processor(job);
     start.extent = extent_of(start.processor.is_gpu(), job.quick);
-    start.report = report_of(backend_of(start.processor.choice), job.quick);
-    BenchReport& report = start.report;
+    report = report_of(backend_of(start.processor.choice), job.quick);
     if (start.processor.is_gpu()) report.machine.driver = driver_version();
     if (job.backend == Backend::automatic && !start.processor.is_gpu()) {
         report.machine.remark = surveyed_gpus().refusal;

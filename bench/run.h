@@ -76,11 +76,10 @@ BenchExtent extent_of(bool gpu, bool quick);
 struct BenchStart {
     BenchProcessor processor;
     BenchExtent extent;
-    BenchReport report;  // with machine and volumes filled in
 };
 
-// Throws Error{device} before measuring if the requested devices are missing.
-BenchStart start_of(const BenchJob& job);
+// Fills in machine and volumes of the report. Throws Error{device} if the requested devices are missing.
+BenchStart start_of(const BenchJob& job, BenchReport& report);
 
 // A report of a benchmark that chooses its own processors, with the facts of this machine.
 BenchReport report_of(const std::string& backend, bool quick);

@@ -284,8 +284,8 @@ void measure_streams(BenchBook& book, const BenchSize& size, const BenchProcesso
 
 }  // namespace
 
-BenchReport run_throughput(const BenchJob& job, Progress& progress) {
-    auto [processor, extent, report] = start_of(job);
+void run_throughput(const BenchJob& job, BenchReport& report, Progress& progress) {
+    const auto [processor, extent] = start_of(job, report);
     report.conditions = fmt::format(
         "Volumes of {} x {} A-scans in blocks of {} B-scans, u16 unless said, Lagrange-3 + "
         "dispersion + Hann + dB to u8",
@@ -323,7 +323,6 @@ BenchReport run_throughput(const BenchJob& job, Progress& progress) {
         book.end();
     }
     if (has_main && !job.quick) report.targets = processor.is_gpu() ? judged(report) : judged_on_cpu(report);
-    return report;
 }
 
 }  // namespace echolux

@@ -205,8 +205,8 @@ constexpr Part parts[] = {{"chain", measure_chain}, {"picture", measure_picture}
 bool run(const std::string& only) {
     if (!only.empty() && std::ranges::find(parts, only, &Part::name) == std::end(parts))
         throw std::runtime_error("there is no part " + only + ": chain, picture or push");
-    BenchStart start = start_of({.backend = Backend::cpu});
-    BenchReport& report = start.report;
+    BenchReport report;
+    const BenchStart start = start_of({.backend = Backend::cpu}, report);
     report.conditions = "2048 samples, u16; the chain with Lagrange-3, dispersion, Hann, dB to u8";
     SilentProgress silent;
     BenchBook book(report, start.extent.effort, silent);

@@ -1,10 +1,11 @@
 """`echolux bench` runs, and its JSON matches docs/performance.md. Speed is not tested."""
 import json
 import math
+import signal
 
-from support import NO_VULKAN, ProgramCase
+from support import NO_VULKAN, Finished, ProgramCase, start
 
-TOP = ["echolux", "schema", "machine", "volume", "conditions", "quick", "ceilings", "figures", "sheets", "stages", "published", "targets"]
+TOP = ["echolux", "schema", "machine", "volume", "conditions", "quick", "interrupted", "ceilings", "figures", "sheets", "stages", "published", "targets"]
 WHOLE = ["key", "meaning", "unit", "median", "low", "high", "repetitions", "ratios"]
 
 
@@ -50,6 +51,18 @@ class Bench(ProgramCase):
             self.assertIn("GPU", figures[key]["skipped"])
         self.assertIn("texture/512", figures["rendering/512"]["ratios"])
         self.assertIn("fft.512", figures["linear/512"]["ratios"])
+
+    def test_interrupt_keeps_finished_figures(self):
+        process = start("bench", "--backend", "cpu", "--lengths", "2048", "--json", "bench.json", folder=self.folder)
+        self.wait_until_it_works(process, 2)  # ceilings take 0.5 s, all of it more than 20 s
+        process.send_signal(signal.SIGINT)
+        finished = Finished(process)
+        self.assertEqual(finished.code, 130, finished)
+        report = json.loads((self.folder / "bench.json").read_text())
+        self.assertTrue(report["interrupted"])
+        self.assertGreater(report["ceilings"][0]["median"], 0)
+        self.assertIn("memory.copy", finished.out)
+        self.assertIn("interrupted: later figures are missing", finished.out)
 
     def test_slow_rendering_is_measured(self):
         report, figures = self.measured("--rendering")

@@ -48,7 +48,7 @@ ENDLESS = {
 }
 MAX_WAIT_S = 2  # from an interruption to the end of the program
 NEVER_LONG = {"info", "pattern", "topography"}
-KEEPS_WHAT_IT_HAS = {"record", "render --movie"}  # an interrupted recording or movie is a complete file
+KEEPS_WHAT_IT_HAS = {"bench", "record", "render --movie"}  # what an interrupted one has written is a complete file
 
 
 def replace_in_session(png, replacements):

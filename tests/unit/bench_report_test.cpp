@@ -246,8 +246,8 @@ TEST(BenchReport, JsonHasKeysOfDocuments) {
     report.figures.front().skipped = "a reason";
     report.published.push_back({"Paper", "what", "hardware", "s", 2, "nudft/2048", 1, 2});
     const auto json = nlohmann::json::parse(json_of(report));
-    EXPECT_EQ(keys_of(json), (Keys{"echolux", "schema", "machine", "conditions", "volume", "quick", "ceilings",
-                                   "figures", "sheets", "stages", "published", "targets"}));
+    EXPECT_EQ(keys_of(json), (Keys{"echolux", "schema", "machine", "conditions", "volume", "quick", "interrupted",
+                                   "ceilings", "figures", "sheets", "stages", "published", "targets"}));
     EXPECT_EQ(keys_of(json["machine"]), (Keys{"processor", "threads", "backend", "remark", "driver", "display"}));
     EXPECT_EQ(json["machine"]["remark"], "a remark");
     EXPECT_EQ(keys_of(json["volume"]), (Keys{"a_scans", "b_scans", "block_b_scans"}));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <exception>
 #include <filesystem>
 #include <memory>
 #include <vector>
@@ -24,7 +25,7 @@ namespace {
 struct BenchKind {
     const char* option;
     const char* help;
-    BenchReport (*run)(const BenchJob&, Progress&);  // null if this build cannot
+    void (*run)(const BenchJob&, BenchReport&, Progress&);  // null if this build cannot
     bool takes_volumes = false;
 };
 
@@ -71,23 +72,23 @@ void check_lengths(const std::vector<std::int64_t>& lengths) {
 }
 
 // Throws Error{bad_setting} if this build or the options do not allow the measurement.
-BenchReport measured_report(const BenchOptions& options, Progress& progress) {
+void measure(const BenchOptions& options, BenchReport& report, Progress& progress) {
     const BenchJob& job = options.job;
     if (options.kind != nullptr) {
         if (options.kind->run == nullptr) {
             throw Error(ErrorCode::bad_setting, "this build has no renderer", options.kind->option,
                         "build with ECHOLUX_RENDER");
         }
-        return options.kind->run(job, progress);
+        return options.kind->run(job, report, progress);
     }
     if (job.gpus) {
         if (!job.gpus->named_gpus.empty())
             throw Error(ErrorCode::bad_setting, "GPU numbers are only supported with --live", "--gpus",
                         "give how many GPUs to use");
-        return run_scaling(job, progress);
+        return run_scaling(job, report, progress);
     }
     check_lengths(job.lengths);
-    return run_throughput(job, progress);
+    run_throughput(job, report, progress);
 }
 
 void bench(const BenchOptions& options) {
@@ -102,10 +103,19 @@ void bench(const BenchOptions& options) {
     };
     check_outputs({{json, is_own, {".json"}}}, options.job.volumes, options.overwrites);
     if (!json.empty()) check_can_be_written(json);
-    TerminalProgress progress;
-    const BenchReport report = measured_report(options, progress);
+    BenchReport report;
+    std::exception_ptr interruption;
+    try {
+        TerminalProgress progress;
+        measure(options, report, progress);
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::cancelled || (report.figures.empty() && report.ceilings.empty())) throw;
+        report.is_interrupted = true;
+        interruption = std::current_exception();
+    }
     if (!json.empty()) write_text(json, json_of(report) + "\n");
     print_answer(options.markdown ? markdown_of(report) : text_of(report));
+    if (interruption) std::rethrow_exception(interruption);
 }
 
 // Makes the alternative measurements exclude each other and the option that only the plain bench accepts.
