@@ -97,7 +97,7 @@ class Choice {
     }
 
     LineForm voxels_form(LineForm of_bins, std::int64_t voxel_bytes) const {
-        constexpr std::int64_t lines_together = 4;
+        constexpr std::int64_t lines_together = 4;  // of LineForm::halves and two_in_one
         const bool four_fit =
             of_bins == LineForm::as_recorded && is_power_of_two() && has_room_for(lines_together, voxel_bytes);
         if (four_fit && allows_halves()) return LineForm::halves;

@@ -171,6 +171,6 @@ struct PipelineHooks {
 
 // Like plan_on_cpu(spec), with callbacks. Spectra passed to a callback continue as f32; the results are bit-identical
 // if it changes nothing.
-std::unique_ptr<Reconstructor> plan_on_cpu(const ReconstructionSpec& spec, std::shared_ptr<const PipelineHooks> stages);
+std::unique_ptr<Reconstructor> plan_on_cpu(const ReconstructionSpec& spec, std::shared_ptr<const PipelineHooks> hooks);
 
 }  // namespace echolux

@@ -160,7 +160,7 @@ double measured_noise_floor_db(const ReconstructionSpec& spec, const Block& bloc
 }
 
 double noise_floor_for_recipe(const ReconstructionSpec& spec, const Block& block) {
-    constexpr double nothing_db = -199;
+    constexpr double nothing_db = -199;  // the level of zeros is -200 dB (min_power)
     const double level = measured_noise_floor_db(spec, block);
     return level < nothing_db ? 0 : std::round(level * 100) / 100;
 }

@@ -281,7 +281,7 @@ struct Work {
     std::int64_t trials = 0;
 
     void begin(std::int64_t count) {
-        constexpr double about_all = 1400;
+        constexpr double about_all = 1400;  // trials of a usual call; only the reported progress depends on it
         if (!should_continue(std::min(1.0, static_cast<double>(trials) / about_all))) {
             throw Error(ErrorCode::cancelled, "stopped", "dispersion search");
         }
@@ -359,7 +359,8 @@ class Sharpness {
 
 // Returns the smallest local minimum over a2 away from the result.
 std::optional<DispersionRival> rival_of(const DispersionResult& found, Sharpness& sharpness, double range) {
-    constexpr int half = 40, min_steps = 3;
+    constexpr int half = 40;      // grid points on either side
+    constexpr int min_steps = 3;  // closer minima belong to the valley of the result
     std::vector<Trial> trials;
     for (int i = -half; i <= half; ++i) trials.push_back({range * i / half, found.a3_rad});
     const std::vector<double> entropies = sharpness.at(trials);
@@ -392,6 +393,8 @@ DispersionResult search_in(const SpectraOnGrid& spectra, const ReconstructionSpe
     found.entropy = min.value;
     const double given = spec.recipe.dispersion ? 1 : 0;
     found.entropy_before = sharpness.at(Trial{given * spec.recipe.a2_rad, given * spec.recipe.a3_rad});
+    // An error of a2 by 40 rad spreads a reflector over 50 bins: the phase a2 kappa^2 has the slope 4 a2 / 2 pi bins at
+    // either end of the spectrum.
     constexpr double blur_rad = 40;
     const std::vector<double> blurred =
         sharpness.at({Trial{found.a2_rad - blur_rad, found.a3_rad}, Trial{found.a2_rad + blur_rad, found.a3_rad}});
@@ -412,11 +415,12 @@ SpectraOnGrid without_a_quarter(const SpectraOnGrid& spectra, std::int64_t first
     return rest;
 }
 
-// Estimates standard errors by a jackknife over quarters of the lines.
+// Estimates standard errors by a jackknife over quarters of the lines. Searches without one quarter share most of their
+// lines, so the variance of their results is multiplied by the number of parts minus 1.
 void estimate_errors(DispersionResult& found, const SpectraOnGrid& spectra, const ReconstructionSpec& spec,
                      const DispersionSearch& wanted, Work& work) {
     constexpr std::int64_t parts = 4;
-    constexpr double step_rad = 1;
+    constexpr double step_rad = 1;  // first step of each search, which starts at the result
     if (spectra.lines() < parts) return;
     std::array<std::array<double, parts>, 2> places{};
     for (std::int64_t part = 0; part < parts; ++part) {
@@ -534,7 +538,7 @@ DispersionResult searched_dispersion(const ReconstructionSpec& spec, const Block
 }
 
 bool has_sharp_depths(const DispersionResult& found) {
-    constexpr double beyond_chance = 6;
+    constexpr double beyond_chance = 6;  // multiple of a difference by chance
     return found.entropy_blurred - found.entropy > beyond_chance * chance(found.entropy_blurred);
 }
 

@@ -520,7 +520,7 @@ FallOff fitted_fall_off(std::span<const double> shares, std::span<const double> 
 
 // Repeatedly removes the level whose omission improves the fit of the others most.
 std::vector<Outlier> fall_off_outliers(std::span<const double> shares, std::span<const double> levels_db) {
-    constexpr double min_db = 2, min_of_rms = 5;
+    constexpr double min_db = 2, min_of_rms = 5;  // distance from the fit; multiple of the rms of the others
     constexpr std::size_t min_others = 3;
     std::vector<double> kept_shares(shares.begin(), shares.end()), kept_levels(levels_db.begin(), levels_db.end());
     std::vector<std::size_t> kept(shares.size());
@@ -592,7 +592,7 @@ static bool disperses(const ReconstructionSpec& plan) {
 MirrorAtDepth mirror_at_depth(const ReconstructionSpec& given, const std::vector<double>& background,
                               const std::string& name, const DepthWindow& window,
                               const std::function<MeanProfile(const ReconstructionSpec&)>& profile_of) {
-    constexpr double higher_db = 0.1;
+    constexpr double higher_db = 0.1;  // a smaller difference does not invert the dispersion
     const auto seen_by = [&](const ReconstructionSpec& spec) {
         const MeanProfile profile = profile_of(spec);
         MirrorAtDepth seen;

@@ -323,8 +323,8 @@ void FlowLine::store_codes(std::byte* target) {
     std::memcpy(target, codes_.data(), codes_.size() * sizeof(codes_[0]));
 }
 
-// Itoh's method along depth. Masked bins (NaN) end a run; the next run starts from the previous A-scan if it is known
-// there.
+// Adds whole turns so that neighbouring bins differ by less than half a turn (K. Itoh, Appl. Opt. 21, 2470 (1982)).
+// Masked bins (NaN) end a run; the next run starts from the previous A-scan if it is known there.
 void unwrap(float* phases, std::int64_t a_scans, std::int64_t depth) {
     constexpr float turn = 2 * std::numbers::pi_v<float>;
     for (std::int64_t a = 0; a < a_scans; ++a) {

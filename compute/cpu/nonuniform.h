@@ -1,5 +1,5 @@
-// NUFFT on the CPU: with tables shared by all lines or, if each line has its own sample positions, with weights
-// computed per line.
+// NUFFT on the CPU (docs/transforms.md 7): with tables shared by all lines or, if each line has its own sample
+// positions, with weights computed per line.
 #pragma once
 
 #include <algorithm>

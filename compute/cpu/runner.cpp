@@ -38,7 +38,7 @@ void require_no_order(const CallerOrder& order) {
 Runner::Worker::Worker(std::unique_ptr<LineMethod> chosen, const VoxelTables& tables, const BlockShape& shape,
                        const std::optional<FlowTables>& flow_tables)
     : method(std::move(chosen)), voxels(tables), raw(index(method->lines_at_once())), column(index(shape.frame_lines)) {
-    constexpr std::int64_t mixed = 2;
+    constexpr std::int64_t mixed = 2;  // recorded positions per A-scan if the beam moves unevenly
     lines.reserve(index(mixed * shape.joined));
     weights.reserve(lines.capacity());
     if (flow_tables) flow.emplace(*flow_tables);
@@ -414,22 +414,22 @@ namespace echolux::cpu {
 // callback. The inner Runner calls the callback for depth bins.
 class HookedRunner : public Reconstructor {
   public:
-    HookedRunner(const ReconstructionSpec& spec, std::shared_ptr<const PipelineHooks> stages);
+    HookedRunner(const ReconstructionSpec& spec, std::shared_ptr<const PipelineHooks> hooks);
 
     const VolumeGrid& grid() const override { return runner_.grid(); }
     const std::optional<VolumeGrid>& flow_grid() const override { return runner_.flow_grid(); }
     Backend backend() const override { return Backend::cpu; }
     std::string backend_description() const override { return runner_.backend_description(); }
-    void prime(const Block& block) override { runner_.prime(staged(block)); }
+    void prime(const Block& block) override { runner_.prime(after_spectra_hook(block)); }
     Completion submit(const Block& block, const VoxelTargets& targets) override;
     void wait(Completion) override {}
 
   private:
     // Decodes the block to f32, calls the spectra callback, and returns the decoded block.
-    Block staged(const Block& block);
+    Block after_spectra_hook(const Block& block);
 
     ReconstructionSpec spec_;
-    std::shared_ptr<const PipelineHooks> stages_;
+    std::shared_ptr<const PipelineHooks> hooks_;
     Runner runner_;
     std::vector<float> counts_;  // counts of one block, for the spectra callback
 };
@@ -444,8 +444,9 @@ static RawFormat decoded_format() {
     return format;
 }
 
-static ReconstructionSpec behind_the_stage(ReconstructionSpec spec, const PipelineHooks& stages) {
-    if (stages.spectra) spec.format = decoded_format();
+// The inner Runner receives decoded spectra if a callback may change them.
+static ReconstructionSpec spec_after_spectra_hook(ReconstructionSpec spec, const PipelineHooks& hooks) {
+    if (hooks.spectra) spec.format = decoded_format();
     return spec;
 }
 
@@ -453,16 +454,15 @@ static std::int64_t lines_of_a_position(const ScanGeometry& geometry) {
     return geometry.b_repeats * geometry.lines_per_b_scan();
 }
 
-HookedRunner::HookedRunner(const ReconstructionSpec& spec, std::shared_ptr<const PipelineHooks> stages)
-    : spec_(spec), stages_(std::move(stages)), runner_(behind_the_stage(spec, *stages_), stages_->bins) {
-    if (!stages_->spectra) return;
+HookedRunner::HookedRunner(const ReconstructionSpec& spec, std::shared_ptr<const PipelineHooks> hooks)
+    : spec_(spec), hooks_(std::move(hooks)), runner_(spec_after_spectra_hook(spec, *hooks_), hooks_->bins) {
+    if (!hooks_->spectra) return;
     const std::int64_t lines = spec.block_b_scans * lines_of_a_position(spec.geometry);
     counts_.resize(index(lines * spec.geometry.samples));
 }
 
-// Returns the block after the spectra callback.
-Block HookedRunner::staged(const Block& block) {
-    if (!stages_->spectra || is_missing(block)) return block;
+Block HookedRunner::after_spectra_hook(const Block& block) {
+    if (!hooks_->spectra || is_missing(block)) return block;
     check_block(block, spec_);
     if (block.memory == MemoryKind::device) {
         throw Error(ErrorCode::bad_setting, "the CPU cannot read GPU memory", "block");
@@ -479,23 +479,23 @@ Block HookedRunner::staged(const Block& block) {
             for (std::int64_t p = 0; p < samples; ++p) to[p] = static_cast<float>(read(from, p));
         });
     });
-    stages_->spectra({{block.volume, block.first_b_scan, block.b_scans}, counts_.data()});
-    Block behind = block;
-    behind.data = reinterpret_cast<const std::byte*>(counts_.data());
-    behind.bytes = lines * samples * static_cast<std::int64_t>(sizeof(float));
-    behind.frames = {};
-    return behind;
+    hooks_->spectra({{block.volume, block.first_b_scan, block.b_scans}, counts_.data()});
+    Block decoded = block;
+    decoded.data = reinterpret_cast<const std::byte*>(counts_.data());
+    decoded.bytes = lines * samples * static_cast<std::int64_t>(sizeof(float));
+    decoded.frames = {};
+    return decoded;
 }
 
 Completion HookedRunner::submit(const Block& block, const VoxelTargets& targets) {
-    const Completion done = runner_.submit(staged(block), targets);
-    if (!stages_->voxels || is_missing(block)) return done;
+    const Completion done = runner_.submit(after_spectra_hook(block), targets);
+    if (!hooks_->voxels || is_missing(block)) return done;
     const VoxelTarget& voxel_target = targets.structure;
     const std::int64_t slices = grid().b_scans / spec_.geometry.b_scans;
     const std::int64_t first = block.first_b_scan * slices;
     auto* voxels =
         static_cast<std::byte*>(voxel_target.data) + (first - voxel_target.first_b_scan) * voxel_target.b_scan_bytes;
-    stages_->voxels(
+    hooks_->voxels(
         {block.volume, first, block.b_scans * slices, voxels, voxel_target.a_scan_bytes, voxel_target.b_scan_bytes},
         grid());
     return done;
@@ -505,11 +505,10 @@ Completion HookedRunner::submit(const Block& block, const VoxelTargets& targets)
 
 namespace echolux {
 
-std::unique_ptr<Reconstructor> plan_on_cpu(const ReconstructionSpec& spec,
-                                           std::shared_ptr<const PipelineHooks> stages) {
-    if (!stages) return plan_on_cpu(spec);
+std::unique_ptr<Reconstructor> plan_on_cpu(const ReconstructionSpec& spec, std::shared_ptr<const PipelineHooks> hooks) {
+    if (!hooks) return plan_on_cpu(spec);
     try {
-        return std::make_unique<cpu::HookedRunner>(spec, std::move(stages));
+        return std::make_unique<cpu::HookedRunner>(spec, std::move(hooks));
     } catch (const std::bad_alloc&) {
         throw Error(ErrorCode::out_of_memory,
                     fmt::format("no memory for blocks of {} with stages", plural(spec.block_b_scans, "B-scans")),

@@ -1,5 +1,5 @@
-// The two iterative methods on the CPU: compressive sensing and dispersion-encoded full range. Both process one A-scan
-// at a time so that all data stays in the L1 and L2 caches.
+// The two iterative methods on the CPU: compressive sensing (compute/methods/compressive.h) and dispersion-encoded full
+// range (compute/methods/defr.h). Both process one A-scan at a time so that all data stays in the L1 and L2 caches.
 #pragma once
 
 #include <complex>

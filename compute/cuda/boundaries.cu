@@ -412,8 +412,8 @@ class LayersOnCuda : public CudaExecutor {
                                of.level,    of.added,    each,          costs.data(),
                                from.data(), of.places,   of.is_known,   of.has_tissue};
         const std::size_t bytes = index(of.blocks.bins + 1) * sizeof(double);
-        constexpr std::size_t without_asking = 48 << 10;
-        if (bytes > without_asking)
+        constexpr std::size_t without_opt_in = 48 << 10;  // CUDA's limit for kernels that do not request more
+        if (bytes > without_opt_in)
             checked(cudaFuncSetAttribute(cut_profiles, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                          static_cast<int>(bytes)),
                     "request shared memory");

@@ -1,5 +1,5 @@
-// Compressive sensing on the GPU: subtracts the background of raw lines or resamples them to the k grid, then searches
-// the profiles that explain the used samples, in a single kernel if the grid fits on chip.
+// Compressive sensing on the GPU (docs/transforms.md 9): subtracts the background of raw lines or resamples them to the
+// k grid, then searches the profiles that explain the used samples, in a single kernel if the grid fits on chip.
 #pragma once
 
 #include <cuda_runtime.h>

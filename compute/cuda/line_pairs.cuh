@@ -28,8 +28,10 @@ __device__ inline float2 as_floats(std::uint32_t word) {
     return {__uint_as_float(__byte_perm(word, upper, 0x5410)), __uint_as_float(__byte_perm(word, upper, 0x5432))};
 }
 
+// Converts both 16-bit counts of a word exactly. Below the upper half 0x4b00 of 2^23, they are the last bits of the
+// mantissa, whose unit is 1.
 __device__ inline float2 numbers(std::uint32_t word) {
-    constexpr float ones = 8388608;
+    constexpr float ones = 8388608;  // 2^23
     const float2 and_ones = as_floats<0x4b00>(word);
     return {and_ones.x - ones, and_ones.y - ones};
 }

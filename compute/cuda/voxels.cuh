@@ -89,7 +89,7 @@ struct ByteOfDecibel {
     }
 
     __device__ std::uint8_t operator()(float2 bin) const {
-        constexpr float max_code = 255, ones = 8388608;
+        constexpr float max_code = 255, ones = 8388608;  // 2^23: the sum is rounded to an integer in its last bits
         float octaves;
         asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(octaves) : "f"(Power{}(bin.x, bin.y) * to_middle));
         const float share = __saturatef(fmaf(octaves, per_octave, middle));  // NaN becomes 0

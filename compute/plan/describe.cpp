@@ -36,7 +36,7 @@ bool is_number(const std::string& got) {
 
 // 1000000 instead of 1e+06 for integers, if that is readable.
 std::string spelled_limit(double limit, bool is_whole) {
-    constexpr double longest = 1e7;
+    constexpr double longest = 1e7;  // up to seven digits
     return is_whole && std::abs(limit) < longest ? std::to_string(std::llround(limit)) : spelled_number(limit);
 }
 

@@ -1,6 +1,6 @@
 // Phase steps between repeats at the same position (docs/algorithms.md, Flow) and the quantities derived from them.
-// Averages are sums of complex products, never of angles (Kasai et al. 1985). Power and bins are unscaled transform
-// output.
+// Averages are sums of complex products, never of angles (C. Kasai et al., IEEE Trans. Sonics Ultrason. 32, 458
+// (1985)). Power and bins are unscaled transform output.
 #pragma once
 
 #include <cmath>
@@ -143,9 +143,9 @@ ECHOLUX_HD inline float phase_of(const PhaseStep& mean, bool negative) {
     return std::atan2(negative ? -mean.product.im : mean.product.im, mean.product.re);
 }
 
-// Returns the number of whole turns to add to `phase` so that it is within half a turn of `reference` (Itoh 1982).
-// Along depth, the reference is the previous wrapped phase and turns accumulate. A run of unmasked bins starts from the
-// unwrapped phase of the previous line if known, otherwise with zero turns.
+// Returns the number of whole turns to add to `phase` so that it is within half a turn of `reference` (K. Itoh, Appl.
+// Opt. 21, 2470 (1982)). Along depth, the reference is the previous wrapped phase and turns accumulate. A run of
+// unmasked bins starts from the unwrapped phase of the previous line if known, otherwise with zero turns.
 ECHOLUX_HD inline std::int32_t turns_towards(float reference, float phase) {
     constexpr float turn = 2 * std::numbers::pi_v<float>;
     return static_cast<std::int32_t>(std::rint((reference - phase) / turn));

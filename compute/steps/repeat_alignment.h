@@ -121,7 +121,7 @@ struct PhaseSmoothing {
     static constexpr std::int64_t reach = 6;  // A-scans on either side
 
     ECHOLUX_HD static float weight(std::int64_t apart) {
-        constexpr double sigma = 2;
+        constexpr double sigma = 2;  // A-scans: `reach` is three of them
         const double deviations = static_cast<double>(apart) / sigma;
         return static_cast<float>(std::exp(-0.5 * deviations * deviations));
     }
