@@ -153,9 +153,9 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::steady_clock;
 
-constexpr auto look_again = 300us;  // poll interval for blocks, because the ring has no wake-up mechanism
-constexpr auto look_around = 50ms;  // poll interval for a producer
-constexpr auto look_at_it = 20ms;   // interval for checking that the producer still runs
+constexpr auto block_poll_interval = 300us;  // the ring has no wake-up mechanism
+constexpr auto producer_poll_interval = 50ms;
+constexpr auto producer_check_interval = 20ms;  // whether the producer still runs
 
 class SharedSource : public Source {
   public:
@@ -201,9 +201,9 @@ class SharedSource : public Source {
             if (has_ended && next_ >= ring_->view().published()) return ended();
             if (is_disconnected && next_ >= ring_->view().published()) fail_disconnected();
             const auto now = steady_clock::now();
-            if (looks) look_at_producer = now + look_at_it;
+            if (looks) look_at_producer = now + producer_check_interval;
             if (now >= until) return {};
-            std::this_thread::sleep_for(std::min<steady_clock::duration>(look_again, until - now));
+            std::this_thread::sleep_for(std::min<steady_clock::duration>(block_poll_interval, until - now));
         }
     }
 
@@ -280,7 +280,7 @@ class Waiting {
     }
     void go_on() {
         if (progress_ != nullptr) progress_->advance(0);
-        std::this_thread::sleep_for(look_around);
+        std::this_thread::sleep_for(producer_poll_interval);
     }
 
   private:

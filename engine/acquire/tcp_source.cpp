@@ -27,9 +27,9 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::steady_clock;
 
-constexpr auto at_a_time = 50ms;
-constexpr auto greets_within = 5s;  // after connecting
-constexpr auto max_silence = 20s;   // max silence within a block
+constexpr auto stop_check_interval = 50ms;  // between checks whether to stop
+constexpr auto greets_within = 5s;          // after connecting
+constexpr auto max_silence = 20s;           // max silence within a block
 constexpr std::int64_t max_block_bytes = std::int64_t{1} << 32;
 
 // Fills `to`. Returns false if stopped, or if the connection was closed before the first byte. Throws Error{device}.
@@ -39,7 +39,7 @@ bool received(TcpConnection& from, std::span<std::byte> to, std::chrono::millise
     auto last = steady_clock::now();
     while (done < to.size()) {
         if (stop.stop_requested()) return false;
-        const std::optional<std::size_t> came = from.receive(to.subspan(done), at_a_time);
+        const std::optional<std::size_t> came = from.receive(to.subspan(done), stop_check_interval);
         if (!came && done == 0 && may_wait) return false;
         if (!came) throw Error(ErrorCode::device, "the connection ended within a block", where, "restart the sender");
         done += *came;
@@ -61,7 +61,7 @@ struct AcceptedStream {
 // Accepts the next program with a valid greeting. Others are disconnected without an answer.
 std::optional<AcceptedStream> accept_stream(TcpListener& listener, const std::stop_token& stop,
                                             const std::string& where, std::string& problem) {
-    std::optional<TcpConnection> came = listener.accept(at_a_time);
+    std::optional<TcpConnection> came = listener.accept(stop_check_interval);
     if (!came) return std::nullopt;
     std::array<std::byte, sizeof(PushGreeting)> bytes;
     try {

@@ -71,7 +71,7 @@ struct Ring {
         for (int i = 0; i < 8; ++i) runs += at[i] == 0 && at[(i + 1) % 8] == 1;
         return runs;
     }
-    // Conditions of Zhang and Suen for removing a sample in pass 0 or 1.
+    // Conditions for removing a sample in pass 0 or 1 (T. Y. Zhang, C. Y. Suen, Commun. ACM 27, 236 (1984)).
     bool may_go(int pass) const {
         if (count() < 2 || count() > 6 || beginnings() != 1) return false;
         const int up = at[0], right = at[2], down = at[4], left = at[6];

@@ -105,7 +105,7 @@ void leave_out_outliers(const std::vector<double>& left, std::vector<double>& we
     for (const double one : left) modulus.push_back(std::abs(one));
     const auto middle = modulus.begin() + std::ssize(modulus) / 2;
     std::nth_element(modulus.begin(), middle, modulus.end());
-    const double most = 4 * 1.4826 * *middle + 1e-12;
+    const double most = 4 * 1.4826 * *middle + 1e-12;  // 4 sigma of normal noise, estimated from the median
     for (std::size_t i = 0; i < left.size(); ++i) weights[i] = std::abs(left[i]) <= most ? 1 : 0;
 }
 

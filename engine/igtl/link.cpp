@@ -17,7 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::steady_clock;
 
-constexpr auto look_around = 5ms;
+constexpr auto socket_poll_interval = 5ms;          // between sending and receiving
 constexpr auto takes_within = 20s;                  // disconnected if it accepts no byte for this long
 constexpr std::size_t piece_bytes = 1 << 20;        // sent between checks for incoming data
 constexpr int max_unanswered = 64;                  // further requests are read later
@@ -81,7 +81,7 @@ void Peer::work(const std::stop_token& stop, const RequestCallback& on_request) 
         if (error.code() == ErrorCode::bad_file) {
             ++counts_.refused;
             const Bytes why = status(own_stamp(), StatusCode::unknown_instruction, error.line());
-            if (!sending_) connection_.send(why, look_around);
+            if (!sending_) connection_.send(why, socket_poll_interval);
         }
     } catch (const std::exception&) {  // out of memory: other peers continue
     }
@@ -122,7 +122,7 @@ bool Peer::send_on() {
     if (!sends_something()) return true;
     const std::span<const std::byte> left = std::span(*sending_).subspan(sent_);
     const std::optional<std::size_t> went =
-        connection_.send(left.first(std::min(left.size(), piece_bytes)), look_around);
+        connection_.send(left.first(std::min(left.size(), piece_bytes)), socket_poll_interval);
     if (!went) return false;
     const auto now = steady_clock::now();
     if (*went > 0) took_ = now;
@@ -140,9 +140,9 @@ bool Peer::send_on() {
 
 // Receives requests. Waits briefly if there is nothing to send.
 void Peer::listen(const RequestCallback& on_request) {
-    if (*unanswered_ >= max_unanswered) return std::this_thread::sleep_for(sending_ ? 0ms : look_around);
+    if (*unanswered_ >= max_unanswered) return std::this_thread::sleep_for(sending_ ? 0ms : socket_poll_interval);
     std::array<std::byte, 65536> bytes;
-    const std::optional<std::size_t> came = connection_.receive(bytes, sends_something() ? 0ms : look_around);
+    const std::optional<std::size_t> came = connection_.receive(bytes, sends_something() ? 0ms : socket_poll_interval);
     if (!came) throw Error(ErrorCode::device, "has disconnected", address());
     for (const Request& request : reader_.read(std::span(bytes).first(*came))) {
         ++counts_.requests;
@@ -163,9 +163,9 @@ void Peer::answer_own(const Request& request) {
 using namespace std::chrono_literals;
 
 constexpr const char* link_place = "OpenIGTLink";
-constexpr auto meets_every = 20ms;
-constexpr auto again_after = 500ms;   // interval of connection attempts
-constexpr std::size_t max_peers = 4;  // each may hold an outdated volume in memory
+constexpr auto accept_interval = 20ms;  // between checks for new peers
+constexpr auto again_after = 500ms;     // interval of connection attempts
+constexpr std::size_t max_peers = 4;    // each may hold an outdated volume in memory
 constexpr std::string_view listen_prefix = "listen:";
 
 // Device names that the receiver displays.
@@ -320,16 +320,16 @@ void Link::meet(const std::stop_token& stop) {
     while (!stop.stop_requested()) {
         disconnect();
         if (listener_) {
-            if (std::optional<TcpConnection> came = listener_->accept(meets_every)) add(std::move(*came));
+            if (std::optional<TcpConnection> came = listener_->accept(accept_interval)) add(std::move(*came));
         } else if (stats().connected == 0) {
             try {
                 add(connect_to(wanted_.address, again_after, link_place));
             } catch (const Error&) {  // not available yet
-                for (auto waited = 0ms; waited < again_after && !stop.stop_requested(); waited += meets_every)
-                    std::this_thread::sleep_for(meets_every);
+                for (auto waited = 0ms; waited < again_after && !stop.stop_requested(); waited += accept_interval)
+                    std::this_thread::sleep_for(accept_interval);
             }
         } else {
-            std::this_thread::sleep_for(meets_every);
+            std::this_thread::sleep_for(accept_interval);
         }
     }
 }

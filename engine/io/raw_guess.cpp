@@ -160,7 +160,7 @@ static void normalise(std::vector<float>& values, std::size_t first = 0, std::si
 }
 
 // Returns the sums of products of values 0, 1, ... max_lag apart: the inverse transform of the power spectrum
-// (Wiener-Khinchin). Zeros behind the values keep the end from meeting the beginning.
+// (Wiener-Khinchin). Zero padding prevents wrap-around.
 static std::vector<float> sums_of_products(const std::vector<float>& values, std::int64_t max_lag) {
     const auto count = std::ssize(values);
     max_lag = std::min(max_lag, count);
@@ -639,7 +639,7 @@ Candidates candidates_of(const Bytes& bytes, const Reading& reading) {
         const std::int64_t header = bytes.size % line_bytes;
         const auto penalty = header_penalty(line, header, line_bytes);
         const bool is_named = is_named_line(bytes.name, line, bytes.size / line_bytes);
-        constexpr double named_bonus = 0.1;
+        constexpr double named_bonus = 0.1;  // if the file name contains the length of the line
         if (penalty && header <= longest_header) {
             alone.push_back(whole.of(line, header, *penalty - (is_named ? named_bonus : 0)));
             alone.back().is_named = is_named;
@@ -671,7 +671,7 @@ struct Shape {
 std::vector<Shape> shapes_of(const LineFeatures& features, std::int64_t samples, std::int64_t lines,
                              const RawName& name) {
     constexpr std::int64_t min_lines = 8;
-    constexpr double named_bonus = 0.3;
+    constexpr double named_bonus = 0.3;  // if the file name contains the size of the B-scan
     std::vector<Shape> shapes;
     for (std::int64_t a_scans = min_lines; a_scans <= std::min(lines, features.lines()); ++a_scans) {
         if (lines % a_scans != 0) continue;

@@ -5,10 +5,10 @@
 // z - 1/2. A boundary between the levels a (above) and b (below) has the evidence
 //     s(z) = (mean of t over D rows below z - mean of t over D rows above z) / 2,
 //     t = polarity * clip((u - (a + b) / 2) / h, -1, 1),  h = max(|b - a| / 2, 0.1).
-// It is the log likelihood ratio of two levels with noise of Laplace, up to a factor. Clipping makes a reflector count
-// as a single row. s is 1 at a perfect edge. The course minimises sum of (-k s) + cost of its steps. Forward and
-// backward sums of a sweep minus the cost are the exact min-marginals of a B-scan (Pearl, Probabilistic Reasoning in
-// Intelligent Systems, 1988), which also give the confidence: the distance to the best rival.
+// Up to a factor, it is the log-likelihood ratio of the two levels under Laplacian noise. Clipping limits a reflector
+// to the weight of an ordinary row. s is 1 at a perfect edge. The course minimises sum of (-k s) + cost of its steps.
+// Forward and backward sums of a sweep minus the cost are the exact min-marginals of a B-scan (Pearl, Probabilistic
+// Reasoning in Intelligent Systems, 1988), which also give the confidence: the distance to the best rival.
 #pragma once
 
 #include <cstdint>
@@ -110,7 +110,7 @@ CourseResult course_in_band(const BScanPicture& picture, const EdgeModel& model,
 // A-scan.
 std::vector<float> min_marginals(const std::vector<float>& costs, std::int64_t a_scans, std::span<const float> steps);
 
-// Adds to each label the cheapest way to it from any label: min over d of costs[label + d] + steps[|d|].
+// Adds to each label the cheapest step to it from any label: min over d of costs[label + d] + steps[|d|].
 void min_step(const float* costs, float* out, std::int64_t labels, std::span<const float> steps);
 
 // The cheapest label with a fraction from a parabola, and the cost of the best label at least `rival` away.

@@ -23,7 +23,8 @@ constexpr std::int64_t fine_reach = 6;
 constexpr double across = 3;                                  // sigma in A-scans of the evidence
 constexpr std::array<float, 6> steps{0, .8f, 2, 3.5f, 5, 7};  // per row, relative to the boundary above
 constexpr float most_evidence = 4, most_confidence = 3;
-// Thresholds of the grounds of confidence, from simulated scenes: no recording with known boundaries was available.
+// Values at which each measure of confidence is sufficient, tuned on simulated scenes, because no recording with known
+// boundaries was available.
 constexpr float sure_step = 0.4f;  // nepers
 constexpr float sure_gap = 20, least_confidence = 0.25f;
 

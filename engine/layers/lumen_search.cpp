@@ -37,7 +37,8 @@ constexpr double deep = 24, fine = 6, fine_reach = 8, reflector = 15;  // units
 constexpr float cost_per_unit = .7f;                                   // of a step between degrees
 constexpr float ruled_out = 1e5f;
 
-// Thresholds of the grounds of confidence, from the development angles. Noise has a contrast of 0.1.
+// Values at which each measure of confidence is sufficient, tuned on the development angles. Noise has a contrast of
+// 0.1.
 constexpr float sure_score = .58f, sure_gap = 74, sure_contrast = .7f, most_confidence = 3, least_confidence = .25f;
 
 class LumenSearch {

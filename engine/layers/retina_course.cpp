@@ -1,13 +1,13 @@
 // Joint localization of ILM and RPE-bottom on blocks of A-scans, by exact dynamic programming over pairs of rows.
 //
-// c is ln(1 + I / eps) of block means, 0 at the darkest 5 % and 1 at the brightest 3 %. Above RPE-bottom, 62 um from
-// the ellipsoid zone on are bright and the last 28 um are the brightest; the outer nuclear layer (74 to 120 um above)
-// is dark, choroid (6 to 60 um below) and sclera (100 to 260 um below) are dimmer. Below ILM, everything brighter than
-// 1/4 counts as tissue, on 60 um and on 16 um. States are (ILM, thickness), so that impossible thicknesses cost
-// nothing.
+// c is ln(1 + I / eps) of block means, 0 at the darkest 5 % and 1 at the brightest 3 %. The 62 um above RPE-bottom,
+// from the ellipsoid zone down, are bright, and the last 28 um are the brightest. The outer nuclear layer (74 to 120 um
+// above) is dark; choroid (6 to 60 um below) and sclera (100 to 260 um below) are dimmer. ILM is a step to tissue,
+// which is everything brighter than 1/4, over 60 um and over 16 um. States are (ILM, thickness), so that no time is
+// spent on impossible thicknesses.
 //
-// An eye in a B-scan is a parabola, by its curvature and its tilt. A second pass is straightened by the robust parabola
-// of the first RPE-bottom, so that steps are relative to it.
+// Curvature and tilt make an eye a parabola in a B-scan. For the second pass, the picture is straightened by a robust
+// parabola through the first RPE-bottom, so that steps are relative to it.
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -1,9 +1,9 @@
 // Cut of straightened profiles between ILM and RPE-bottom into the eight layers of a retina.
 //
 // A profile is the weighted mean over neighbouring A-scans of r = (u - low) / (top - low), low the outer nuclear layer
-// and top the RPE of the same A-scans, so that shadows and vignetting drop out. A piece of a layer costs
+// and top the RPE of the same A-scans, so that shadows and vignetting cancel. A piece of a layer costs
 // sum of min((r - level)^2 / (2 * 0.16^2), 3) and (thickness - prior)^2 / (2 sd^2). The brightness of nerve fibres and
-// ganglion cells turns with the angle of the beam (R. W. Knighton, X.-R. Huang, IOVS 40, 639, 1999), so these pieces
+// ganglion cells depends on the angle of the beam (R. W. Knighton, X.-R. Huang, IOVS 40, 639, 1999), so these pieces
 // use their own mean, with a deviation of 0.25 from the level. An edge in the direction of its polarity earns up to 3.
 // The second pass uses the median levels of the first, within +-0.2 of the table, the third the thicknesses of the
 // neighbours.
@@ -212,9 +212,9 @@ Levels adapted(const RetinaModel& model, const std::vector<Profile>& profiles, c
     return levels;
 }
 
-// Layers change slowly: each block's prior is the course of the thickness through its neighbours.
+// Layers change slowly, so the prior of each block is the smoothed thickness of its neighbours.
 std::vector<Prior> priors_of_neighbours(const RetinaModel& model, const std::vector<Ends>& ends) {
-    constexpr std::int64_t reach = 6;
+    constexpr std::int64_t reach = 6;  // blocks on either side
     constexpr double share = 0.3, least_sd_um = 6;
     std::vector<Prior> priors(ends.size(), table_prior(model));
     for (std::size_t q = 0; q < layers; ++q) {

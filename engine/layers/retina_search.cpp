@@ -13,22 +13,22 @@ namespace echolux {
 namespace {
 
 constexpr std::size_t ilm = 0, nfl = 1, isos = 5, rpe = 8;
-constexpr std::array<double, retina_boundaries> window_um{14, 16, 16, 14, 14, 12, 8, 8, 25};  // about half of the
-                                                                                              // thinner neighbour
-// Per row from A-scan to A-scan, relative to the coarse course, so that tilt costs nothing. The first passes are freer,
-// because the course of blocks may be several rows off.
+// Height of the evidence window of each boundary, about half of its thinner neighbour.
+constexpr std::array<double, retina_boundaries> window_um{14, 16, 16, 14, 14, 12, 8, 8, 25};
+// Cost in nats of a step by 0, 1, 2 ... rows between A-scans, relative to the coarse course, so that tilt costs
+// nothing. The first passes allow larger steps, because the course of blocks may be several rows off.
 constexpr std::array<float, 7> fine_steps{0, .6f, 1.6f, 2.8f, 4, 5.5f, 7};
 constexpr std::array<float, 9> free_steps{0, .5f, 1.2f, 2, 3, 4, 5, 6, 7};
 constexpr float free_strength = 12;
 constexpr double least_step = 0.15;  // in u, between the levels on both sides of a boundary
 
-// Thresholds of the grounds of confidence, from the development recordings.
+// Values at which each measure of confidence is sufficient, tuned on the development recordings.
 constexpr float sure_quality = 2.5f, sure_gap_ilm = 3.5f, sure_gap_rpe = 1, least_seen = 0.3f, least_below_ilm = 1;
 constexpr double sure_range = 1.5;  // nepers from the noise to the brightest 1 %; noise alone has 0.4
 constexpr double sure_score_rpe = 0.25, sure_score_ilm = 0.5;
 constexpr double most_median_misfit = 0.62;  // eyes 0.24 to 0.6, skin 0.77 to 2.3
 constexpr float most_misfit = 0.65f, most_outer_misfit = 0.9f, most_doubt_um = 13;
-constexpr double least_likeness = 0.5;  // below: no retina, and no places
+constexpr double least_likeness = 0.5;  // below: no retina, so no boundaries
 constexpr double least_speckles = 40;   // in 90 um of a B-scan; 20 in a single B-scan of a Cirrus, 180 in an average
 constexpr float just_ambiguous = 0.99f;
 constexpr float most_confidence = 3;
@@ -125,7 +125,7 @@ class Search {
         return {smooth_known(above, sigma), smooth_known(below, sigma), -1, {rows(25), rows(10)}};
     }
 
-    // ILM and RPE-bottom twice on rows, with levels from both sides of the last course.
+    // Refines ILM and RPE-bottom from blocks to rows in two passes, with levels from both sides of the previous course.
     void outline() {
         edges_[ilm] = spread_edges(blocks_.ilm);
         edges_[rpe] = spread_edges(blocks_.rpe);
@@ -160,8 +160,8 @@ class Search {
         return course;
     }
 
-    // Median over 2 `reach` + 1 A-scans of a straightened course, then a Gaussian. The medians of full windows continue
-    // straight to the ends, because a few wrong places at an end would be the majority of a shorter window.
+    // Median over 2 `reach` + 1 A-scans of a straightened course, then a Gaussian. The medians of full windows are
+    // extrapolated linearly to the ends, because a few wrong positions could be the majority of a shorter window there.
     static Course robust(const Course& course, std::int64_t reach) {
         Course median = running_percentile(course, 2 * reach + 1, 0.5);
         const std::int64_t last = std::ssize(median) - 1;
@@ -208,7 +208,7 @@ class Search {
         keep_doubts(cut);
     }
 
-    // Medians over blocks, so that a single one, such as the fovea, does not count.
+    // Medians over blocks, so that a single unusual block, such as the fovea, has no effect.
     void keep_doubts(const RetinaCut& cut) {
         misfit_ = between(cut.a_scans, running_percentile(cut.misfit, 3, 0.5));
         outer_misfit_ = between(cut.a_scans, running_percentile(cut.outer_misfit, 5, 0.5));
@@ -350,7 +350,7 @@ class Search {
         return confidence;
     }
 
-    // Reason of a place that is not certain by its confidence.
+    // Returns the reason for an uncertain position.
     Reason reason_of(std::size_t a, float edge, float confidence) const {
         const std::int64_t depth = u_.depth;
         const std::uint8_t* known = in_.known.data() + static_cast<std::int64_t>(a) * depth;

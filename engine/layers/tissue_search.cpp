@@ -21,11 +21,12 @@ constexpr float far_off = 1e5f;
 // Steps of up to 8 rows between A-scans.
 constexpr std::array<float, 9> steps{0, .7f, 1.4f, 2.1f, 2.8f, 3.5f, 4.2f, 4.9f, 5.6f};
 
-// Thresholds of the grounds of confidence, from the development recordings. A place is a step between two surfaces,
-// where a small lateral error is a large one in depth, if the course spans more than `steep` rows within 6 A-scans.
+// Values at which each measure of confidence is sufficient, tuned on the development recordings. A course that spans
+// more than `steep` rows within 6 A-scans is a step between two surfaces, where a small lateral error becomes a large
+// one in depth.
 constexpr float sure_score = .58f, sure_gap = 74, sure_contrast = .12f, steep = 8, most_confidence = 3;
 constexpr std::int64_t steep_reach = 6;
-constexpr float least_confidence = 0.25f;  // below, 95 % of the places are wrong: none is returned
+constexpr float least_confidence = 0.25f;  // below, 95 % of the positions are wrong, so none is returned
 
 float limited(float value) {
     return std::clamp(value, -1.0f, 1.0f);

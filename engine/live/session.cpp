@@ -384,7 +384,7 @@ double Session::seconds() const {
 
 // ---- The reconstructing thread of a session.
 
-constexpr auto looks_around_after = 100ms;
+constexpr auto idle_work_after = 100ms;   // without a block
 constexpr auto idle_poll_interval = 5ms;  // while a changed setting is being prepared
 constexpr auto stalled_after = 1s;        // a partly fed volume is no longer expected to continue
 
@@ -413,7 +413,7 @@ class Session::SinkCall {
 
 void Session::process(const std::stop_token& stop) {
     while (!stop.stop_requested()) {
-        const std::optional<Block> block = queue_.take(expects_change_ ? idle_poll_interval : looks_around_after);
+        const std::optional<Block> block = queue_.take(expects_change_ ? idle_poll_interval : idle_work_after);
         if (block)
             take_change(block->first_b_scan == 0 ? BlockSink::SwapPoint::between_volumes
                                                  : BlockSink::SwapPoint::within_volume);
@@ -421,7 +421,7 @@ void Session::process(const std::stop_token& stop) {
         Outcome outcome = Outcome::failed;
         try {
             if (!block)
-                look_around();
+                do_idle_work();
             else if (const SinkCall sink(*this); sink && sink->feed(*block))
                 outcome = Outcome::fed;
             else
@@ -434,7 +434,7 @@ void Session::process(const std::stop_token& stop) {
 }
 
 // Work while no blocks arrive.
-void Session::look_around() {
+void Session::do_idle_work() {
     if (is_between_volumes()) {
         is_within_volume_ = false;
         if (take_change(BlockSink::SwapPoint::between_volumes)) return reprocess();

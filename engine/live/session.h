@@ -252,7 +252,7 @@ class Session {
     void note_outcome(const Block& block, Clock::time_point begun, Outcome outcome);
     void retain(const Block& block);
     bool is_between_volumes() const;
-    void look_around();
+    void do_idle_work();
     void reprocess();
     bool take_change(BlockSink::SwapPoint swap_point);
 

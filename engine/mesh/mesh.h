@@ -2,9 +2,9 @@
 // volume: x along the A-scans, y across the B-scans, z along the depth (rows if a spacing is unknown).
 //
 // An isosurface separates voxels above a level from the others. The cubes between voxels are divided into six
-// tetrahedra along their diagonal, alike in all cubes (H. W. Kuhn, IBM J. Res. Dev. 4, 518, 1960), so that
-// neighbouring faces fit. In each tetrahedron a triangle or two cut the edges where the linearly interpolated value is
-// the level (A. Gueziec, R. Hummel, IEEE Trans. Vis. Comput. Graph. 1(4), 328, 1995). Other than marching cubes this
+// tetrahedra along their diagonal, in the same way in all cubes (H. W. Kuhn, IBM J. Res. Dev. 4, 518, 1960), so that
+// neighbouring faces fit. In each tetrahedron, one or two triangles cut the edges where the linearly interpolated value
+// is the level (A. Gueziec, R. Hummel, IEEE Trans. Vis. Comput. Graph. 1(4), 328, 1995). Unlike marching cubes, this
 // has no ambiguous case: the mesh is closed and manifold, because outside the volume everything is below the level.
 #pragma once
 

@@ -209,7 +209,8 @@ void check_k_map(const Scan& scan, std::vector<std::string>& lines) {
 }
 
 void check_wavelength_file(const Scan& scan, std::vector<std::string>& lines) {
-    constexpr double low = 350, high = 2500, narrowest = 0.003, widest = 0.9;
+    constexpr double low = 350, high = 2500;           // nm
+    constexpr double narrowest = 0.003, widest = 0.9;  // bandwidth relative to the mean wavelength
     const std::vector<double>& wavelengths = scan.calibration.wavelengths_nm;
     if (wavelengths.size() < 2) return;
     const auto [shortest, longest] = std::ranges::minmax(wavelengths);

@@ -122,7 +122,7 @@ class Column {
 
     std::int64_t count_in(double thickness, std::uint64_t key) const {
         const double mean = arm_.density * 4 * half_ * half_ * std::max(thickness, 0.0);
-        return static_cast<std::int64_t>(mean + fraction(hashed(key)));  // random rounding; its expectation is the mean
+        return static_cast<std::int64_t>(mean + fraction(hashed(key)));  // random rounding preserves the mean
     }
 
     void add_layer(std::size_t i) {

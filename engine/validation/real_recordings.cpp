@@ -104,7 +104,7 @@ struct KnownErrors {
     BoundaryErrors errors;
 };
 
-// A boundary that was not searched has no places.
+// A boundary that was not searched has no positions.
 BoundaryErrors errors_in(const Surfaces& surfaces, const KnownBoundary& known) {
     const auto found = std::ranges::find_if(
         surfaces.all, [&](const Surface& surface) { return surface.name == known.name || surfaces.all.size() == 1; });
@@ -137,7 +137,7 @@ std::string specific_preset(const KnownRecording& recording) {
     return is_disc ? "retina-disc" : "retina-macula";
 }
 
-// Counts the places of a boundary by their confidence.
+// Counts the positions of a boundary by their confidence.
 void count_places(const Surface& surface, const KnownBoundary& known, RealSection::Reliability& counts) {
     constexpr double far = 8;
     for (std::size_t a = 0; a < known.rows.size(); ++a) {
@@ -150,7 +150,7 @@ void count_places(const Surface& surface, const KnownBoundary& known, RealSectio
     }
 }
 
-// Adds the places of a recording to those of its preset.
+// Adds the positions of a recording to those of its preset.
 void add_reliability(const KnownRecording& recording, std::vector<RealSection::Reliability>& all) {
     const std::string preset = specific_preset(recording);
     auto counts = std::ranges::find(all, preset, &RealSection::Reliability::preset);

@@ -469,10 +469,10 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-constexpr std::int64_t images_in_flight = 8;  // min number of buffers if images are copied
-constexpr std::int64_t max_incomplete = 100;  // consecutive images: more than a brief disturbance
-constexpr std::int64_t max_late = 16;         // consecutive images: more than a network reorders
-constexpr milliseconds look_around{50};       // interval for checking the connection while no image arrives
+constexpr std::int64_t images_in_flight = 8;           // min number of buffers if images are copied
+constexpr std::int64_t max_incomplete = 100;           // consecutive images: more than a brief disturbance
+constexpr std::int64_t max_late = 16;                  // consecutive images: more than a network reorders
+constexpr milliseconds connection_check_interval{50};  // while no image arrives
 
 class GenicamSource : public Source {
   public:
@@ -518,7 +518,8 @@ class GenicamSource : public Source {
                 fail("the camera no longer answers",
                      "check its cable and power: acquisition continues when it is back");
             }
-            const auto left = std::clamp<steady_clock::duration>(deadline - steady_clock::now(), {}, look_around);
+            const auto left =
+                std::clamp<steady_clock::duration>(deadline - steady_clock::now(), {}, connection_check_interval);
             const auto us = std::chrono::duration_cast<std::chrono::microseconds>(left).count();
             ArvBuffer* image = us > 0 ? arv_stream_timeout_pop_buffer(stream_.get(), static_cast<guint64>(us))
                                       : arv_stream_try_pop_buffer(stream_.get());

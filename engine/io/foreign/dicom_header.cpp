@@ -324,7 +324,7 @@ class Reader {
         check_type();
         const double claimed = static_cast<double>(header_.rows * header_.columns) *
                                static_cast<double>(bytes_of(header_.stored)) * static_cast<double>(claims_.frames);
-        constexpr double best_deflate = 1032;
+        constexpr double best_deflate = 1032;   // max compression ratio of the format (zlib.net/zlib_tech.html)
         constexpr std::int64_t item_bytes = 8;  // minimum size of an item; a compressed frame needs one
         const double held = static_cast<double>(header_.voxel_bytes) * (header_.packed ? best_deflate : 1);
         const bool has_items = !header_.packed || claims_.frames <= header_.voxel_bytes / item_bytes;

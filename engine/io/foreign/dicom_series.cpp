@@ -339,7 +339,7 @@ class DicomSeries final : public ImageReader {
     // Returns the tolerance for equal heights. Positions may be rounded to few digits, but must remain distinct for the
     // closely spaced slices of OCT.
     double one_height_mm() const {
-        constexpr double digits = 2e-3, closest = 1e-5;
+        constexpr double digits = 2e-3, closest = 1e-5;  // mm
         const double pitch = series_.front().slice_pitch_mm;
         return pitch > 0 ? std::min(digits, pitch / 4) : closest;
     }

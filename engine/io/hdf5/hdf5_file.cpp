@@ -405,7 +405,7 @@ class Hdf5Reader : public ImageReader {
             chunks *= std::ceil(static_cast<double>(extent_.sizes[i]) / side);
             chunk_bytes *= side;
         }
-        constexpr double best_deflate = 1032;
+        constexpr double best_deflate = 1032;  // max compression ratio of the format (zlib.net/zlib_tech.html)
         const auto held = static_cast<double>(file_bytes);
         if (chunks > held || chunk_bytes > held * best_deflate) {
             refuse(fmt::format("claims {:.0f} chunks of {:.0f} bytes, which its {} cannot hold", chunks, chunk_bytes,

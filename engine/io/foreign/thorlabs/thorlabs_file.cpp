@@ -57,6 +57,7 @@ struct ZipArchive::Parts {
     const Entry& entry(const std::string& name) const {
         const auto found = entries.find(name);
         if (found == entries.end()) fail(fmt::format("holds no {}", name), "copy or save the file again");
+        // Deflate compresses by at most 1032 (zlib.net/zlib_tech.html); `beginning` allows for headers of tiny files.
         constexpr std::uint64_t best_deflate = 1032, beginning = 64;
         if (found->second.packed_bytes > archive_bytes) fail("claims more bytes of " + name + " than it has");
         if (found->second.bytes / best_deflate > found->second.packed_bytes + beginning) {
