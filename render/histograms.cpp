@@ -38,7 +38,7 @@ shared::HistogramPart part_of(const VoxelBox& box, std::int64_t stride, const Vo
 
 // Integer codes limit the speed. Floats may exceed the expected range.
 double largest_speed(const VolumeTexture& flow) {
-    constexpr double beyond = 4;
+    constexpr double beyond = 4;  // times the end of the expected range
     if (is_phasor(flow.grid())) return std::numbers::pi;
     const bool is_float = flow.grid().type == VoxelType::f16 || flow.grid().type == VoxelType::f32;
     const double most =

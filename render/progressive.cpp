@@ -23,10 +23,10 @@ double frame_s(const View& view) {
 // Few paths are mostly noise. They are shown at each doubling of their number, later at fixed intervals, and on slow
 // devices whenever the picture has not changed for a while.
 bool is_good_enough(const View& view, std::int64_t passes, double unchanged_s) {
-    constexpr std::int64_t some = 64;
-    constexpr double long_s = 3;
-    if (view.mode != ViewMode::traced || passes == passes_at_rest(view) || unchanged_s >= long_s) return true;
-    return passes < some ? std::has_single_bit(static_cast<std::uint64_t>(passes)) : passes % some == 0;
+    constexpr std::int64_t interval = 64;
+    constexpr double max_unchanged_s = 3;
+    if (view.mode != ViewMode::traced || passes == passes_at_rest(view) || unchanged_s >= max_unchanged_s) return true;
+    return passes < interval ? std::has_single_bit(static_cast<std::uint64_t>(passes)) : passes % interval == 0;
 }
 
 // Returns the view in motion: traced pictures are ray cast, and the step of composites grows up to the distance between

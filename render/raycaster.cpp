@@ -194,7 +194,7 @@ Pace& Raycaster::pace_of(const Shot& shot) {
 void Raycaster::reset_other_paces(const Shot& shot) {
     const bool is_first = shot.pass.number == 0 && shot.part.first == 0;
     if (!is_traced(shot) || !is_first) return;
-    constexpr double from_another_side = 8;
+    constexpr double from_another_side = 8;  // factor of the time that a turned view may take
     View turned = shot.view;
     static_cast<Pose&>(turned) = traced_view_;
     turned.frame = traced_view_.frame;

@@ -870,10 +870,10 @@ struct Summing {
 
     // Casts a pass. Splits long passes and waits for each part, so that cancelling waits for one part only.
     void cast(std::int64_t number, const gpu::Chain& chain) const {
-        constexpr double timeout_s = 0.3;
+        constexpr double max_part_s = 0.3;  // until a request to cancel takes effect
         Shot pass{.scene = shot.scene, .view = shot.view, .region = region, .pass = {&accumulation, number}};
         const std::int64_t rows = pass.group_rows();
-        const std::int64_t at_once = pause ? parts.raycaster.group_rows_within(timeout_s, pass) : rows;
+        const std::int64_t at_once = pause ? parts.raycaster.group_rows_within(max_part_s, pass) : rows;
         // Without `pause` the whole pass is submitted at once.
         for (std::int64_t first = 0; first < rows; first += at_once) {
             pass.part = {first, std::min(rows, first + at_once)};
@@ -951,9 +951,9 @@ const gpu::DeviceImage& submitted(Renderer::Parts& parts, const Shot& shot, cons
 std::int64_t Renderer::Parts::rows_at_a_time(const Shot& shot) {
     if (shot.view.mode == ViewMode::traced) return std::min(rows_of_paths(shot.view), shot.region.height);
     constexpr std::int64_t min_rows = 64, max_rows = 1024;
-    constexpr double timeout_s = 0.2;
+    constexpr double max_silence_s = 0.2;
     const double passes = static_cast<double>(passes_when_saved(shot.view));
-    const std::int64_t rows = raycaster.group_rows_within(timeout_s / passes, shot) * shared::group_height;
+    const std::int64_t rows = raycaster.group_rows_within(max_silence_s / passes, shot) * shared::group_height;
     return std::min(std::clamp(rows, min_rows, max_rows), shot.region.height);
 }
 

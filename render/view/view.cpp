@@ -604,8 +604,8 @@ static std::string size_of(const VolumeGrid& grid) {
 
 // An unknown spacing (0) matches any other.
 static bool is_as_far_apart(double a, double b) {
-    constexpr double tolerance = 1e-3;                                         // relative: files round
-    return a <= 0 || b <= 0 || std::abs(a - b) <= tolerance * std::max(a, b);  // relative: files contain rounded values
+    constexpr double tolerance = 1e-3;  // relative, because files contain rounded values
+    return a <= 0 || b <= 0 || std::abs(a - b) <= tolerance * std::max(a, b);
 }
 
 // The curve of a channel must be a preset or have been read from its file.

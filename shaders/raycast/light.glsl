@@ -17,7 +17,8 @@ LightHere light_at(vec3 at, vec3 outwards) {
     return LightHere(parts.x, parts.y);
 }
 
-// Blinn-Phong shading of a surface.
+// Blinn-Phong shading of a surface (J. Blinn, "Models of light reflection for computer synthesized pictures", SIGGRAPH
+// 1977).
 vec3 shaded(vec3 colour, vec3 normal, vec3 unit, LightHere here) {
     vec3 lamp = mix(-unit, frame.light.lamp, frame.light.is_lamp_free);
     vec3 between = lamp - unit;

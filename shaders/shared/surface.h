@@ -11,9 +11,9 @@ ECHOLUX_SHARED_BEGIN
 
 ECHOLUX_CONST albedo_steps = 32;  // entries of a table of directional albedos, over cosines from 0 to 1
 
-// Schlick's approximation.
+// Schlick's approximation (C. Schlick, Computer Graphics Forum 13(3), 1994).
 ECHOLUX_INLINE float fresnel(float cosine) {
-    const float head_on = 0.04f;
+    const float head_on = 0.04f;  // reflectance at normal incidence: ((n - 1) / (n + 1))^2 of a relative index n of 1.5
     float rest = clamp(1.0f - cosine, 0.0f, 1.0f);
     return head_on + (1.0f - head_on) * rest * rest * rest * rest * rest;
 }
