@@ -72,7 +72,7 @@ using Clock = std::chrono::steady_clock;
 // Draws at a steady pace on its own thread while the view turns.
 class PacedPictures {
   public:
-    static constexpr std::int64_t enough = 5;  // intervals needed to compute a rate
+    static constexpr std::int64_t enough = 5;  // pictures needed to compute rates
 
     PacedPictures(LivePipeline& path, const BenchDisplay& display)
         : path_(path), display_(display), thread_([this](const std::stop_token& stop) { draw(stop); }) {}
@@ -211,7 +211,9 @@ class DisplayBench {
 std::string measure_display(BenchBook& book, const BenchSize& size, const BenchProcessor& processor,
                             const BenchDisplay& display) {
     const auto n = std::to_string(size.samples);
-    const double u16_bytes = static_cast<double>(size.samples) * 2, packed_bytes = u16_bytes * 0.75;
+    const double u16_bytes = static_cast<double>(size.samples) * 2, packed_bytes = u16_bytes * 0.75;  // per A-scan
+    // Limits of texture.write are bytes per A-scan as well: half as many voxels as samples, of one byte each for the
+    // structure and two more for Doppler.
     const std::string a_second = "A-scans/s", from = processor.source_name();
     const auto spectra = [&](SampleFormat format, MemoryKind kind) {
         return BenchSpectra(size, format, kind, processor.choice.gpu);

@@ -1,4 +1,5 @@
-// Rates of all methods beside the plain chain, and of some methods on several GPUs.
+// Rates of all methods beside the plain chain, and of some methods on several GPUs. Methods are the shipped recipes,
+// and `cost` only reduces the volume on a CPU, so that no method takes minutes.
 #include <fmt/format.h>
 
 #include "bench/benches.h"

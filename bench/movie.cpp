@@ -86,6 +86,7 @@ class MovieBench {
         return book_.repeated(0, plan_.repetitions, [&](int) { return seconds_of(work); });
     }
 
+    // Keeps all pictures for encode(), so that both parts process the same ones.
     void draw() {
         images_.clear();
         std::deque<std::function<Image()>> coming;
@@ -96,7 +97,7 @@ class MovieBench {
         for (std::int64_t frame = 0; frame < plan_.frames; ++frame) {
             book_.poll();
             coming.push_back(renderer_.begin(path_.view(frame)));
-            if (coming.size() > MovieEncoding::max_waiting) take();
+            if (coming.size() > MovieEncoding::max_waiting) take();  // as many in flight as when both parts overlap
         }
         while (!coming.empty()) take();
     }

@@ -1,4 +1,10 @@
-// Figures of six papers, and their comparison with ours.
+// Figures of five papers and of a system that interpolates volumes, and their comparison with ours:
+//   Shafer             B. A. Shafer et al., "Adaptive-optics OCT processing using a GPU", 2014
+//   Rasakanthan 2011   J. Rasakanthan et al., JBO 16(2), 2011
+//   Wang 2012          L. Wang et al., JBO 17(7), 2012: dispersion-encoded full range
+//   Sylwestrzak 2012   M. Sylwestrzak et al., JBO 17(10), 2012: live structure and flow
+//   Xu 2014            D. Xu, Y. Huang, J. U. Kang, Opt. Express 22, 14871, 2014: compressive sensing
+//   VolRec 2025        J. Supercomput. 2025, s11227-025-06969-6
 #pragma once
 
 #include <array>

@@ -1,4 +1,5 @@
-// Noise and changed codes of half precision.
+// Noise and changed codes of half precision: the same spectra with recipe.precision = exact and fast. Noise is compared
+// on linear amplitudes, because a strong reflector adds noise to its whole line; codes are those that users see.
 #include <fmt/format.h>
 
 #include <algorithm>

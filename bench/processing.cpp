@@ -43,7 +43,8 @@ double voxels_of(const Size3& size) {
     return static_cast<double>(size[0] * size[1] * size[2]);
 }
 
-// Speckle of layers, each four times as bright as the one above.
+// Speckle of eight layers, each four times as bright as the one above. Intensities of fully developed speckle are
+// exponentially distributed: -mean ln(1 - u) for uniform u.
 std::vector<float> layered_speckle(const Size3& size) {
     std::vector<float> power(static_cast<std::size_t>(voxels_of(size)));
     parallel_for(0, size[1] * size[2], [&](std::int64_t line) {

@@ -88,6 +88,7 @@ std::vector<double> loop_rates(BenchBook& book, const BenchSize& size, const Rec
 std::vector<double> seconds_until(BlockState what, BenchBook& book, const ReconstructionSpec& spec,
                                   const BenchProcessor& processor, std::span<const BenchSpectra> spectra) {
     VolumeLoop loop(spec, processor, VoxelDestination::none);
+    // Many repetitions, because a block takes only some tens of microseconds.
     return book.repeated(2, 100, [&](int) {
         const double seconds = seconds_of([&] {
             loop.submit(spectra);

@@ -71,6 +71,7 @@ View view_of(const PictureSize& size) {
     return view;
 }
 
+// Takes every sample of every ray, so that the samples per second can be compared with the texture unit.
 View without_savings(View view) {
     view.skip_empty = view.end_early = view.adaptive = false;
     return view;
@@ -420,7 +421,8 @@ class LightBench {
         return view;
     }
 
-    // Compares two seeds, which follow different paths to the same picture.
+    // Compares two seeds, which follow different paths to the same picture. Their difference has sqrt(2) times the
+    // noise of one picture.
     void noise(const std::string& refusal, const std::string& name) {
         book_.begin("noise in pictures of " + name, 3);
         const std::string clean = "clean/" + name, paths = "clean.paths/" + name, psnr = "psnr/" + name;
@@ -459,7 +461,7 @@ class LightBench {
         View view = default_view();
         view.width = plan_.compared_width;
         view.height = plan_.compared_height;
-        view.noise_target = 0;
+        view.noise_target = 0;  // do not end before the requested number of paths
         const auto rendered = [&](std::int64_t paths) {
             ++view.seed;
             view.paths = paths;

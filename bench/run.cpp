@@ -93,6 +93,8 @@ double seconds_of(const std::function<void()>& work) {
     return seconds_since(start);
 }
 
+// Each extent is {samples (set later), A-scans, B-scans, B-scans per block} and the effort {bytes, repetitions,
+// seconds}.
 BenchExtent extent_of(bool gpu, bool quick) {
     constexpr std::int64_t mib = std::int64_t{1} << 20;
     if (quick) return {{0, 64, 16, 4}, {8 * mib, 3, 0.005}};

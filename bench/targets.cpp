@@ -28,7 +28,7 @@ Check limited_to(std::string what, std::string unit, double found, double limit)
 }  // namespace
 
 std::vector<Check> judged(const BenchReport& report) {
-    constexpr double u16_bytes = 2048 * 2, packed_bytes = 2048 * 1.5;
+    constexpr double u16_bytes = 2048 * 2, packed_bytes = 2048 * 1.5;  // per A-scan
     std::vector<Check> targets{
         at_least("device-resident into the texture", "A-scans/s", median(report, "texture/2048"), 180e6),
         at_least("in half precision into the texture", "A-scans/s", median(report, "texture.fast/2048"), 270e6),
@@ -81,7 +81,7 @@ std::vector<Check> judged_rendering_in_software(const BenchReport& report) {
 }
 
 std::vector<Check> judged_methods(const BenchReport& report) {
-    constexpr double set = 240.0 * 240 * 11;  // A-scans
+    constexpr double set = 240.0 * 240 * 11;  // A-scans of the volumes that the AO-OCT paper times
     const auto seconds = [&](const std::string& key) {
         const double rate = median(report, key);
         return rate > 0 ? set / rate : 0;

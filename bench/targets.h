@@ -1,4 +1,7 @@
 // Targets of Echolux on an H200 with 2048-sample spectra, and without a GPU, and the comparison of reports with them.
+//
+// Rates and times hold for an H200. Shares of a link, a transform or another figure also hold on other machines.
+// docs/performance.md lists the figures that were measured last.
 #pragma once
 
 #include <array>

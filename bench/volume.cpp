@@ -52,7 +52,8 @@ std::vector<float> synthetic_speckle() {
     return db;
 }
 
-// Scattering at a relative position, in dB above the noise floor; none above the surface.
+// Scattering at a relative position, in dB above the noise floor; none above the surface. 32 dB at the surface, 45 dB
+// less over the whole depth, layers of +-4 dB every 12 % of the depth, and a vessel that is 15 dB darker.
 double tissue_db(double depth, double a, double b) {
     constexpr double turn = 2 * std::numbers::pi;
     const double surface = 0.27 + 0.03 * std::sin(turn * 1.3 * a) + 0.02 * std::sin(turn * (0.8 * b + 0.4 * a));
