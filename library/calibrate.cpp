@@ -29,7 +29,7 @@ double length(double number, const char* name) {
 }
 
 MirrorPair pair_of(const echolux_mirrors& given) {
-    constexpr std::int64_t max_samples = std::int64_t{1} << 24;
+    constexpr std::int64_t max_samples = std::int64_t{1} << 24;  // longer than any spectrum
     if (given.samples < 1 || given.samples > max_samples) throw BadArgument("is not a number of samples", "samples");
     MirrorPair pair;
     pair.mirrors = {spectrum(given.mirror_1, given.samples, "mirror_1"),
@@ -100,7 +100,7 @@ echolux_status echolux_calibrate_mirrors(const echolux_mirrors* mirrors, echolux
                                          echolux_error* error) {
     return guarded(error, [&] {
         const MirrorPair pair = pair_of(copy_in(mirrors, "mirrors"));
-        // `found` is also input: it contains the caller's arrays.
+        // `found` is also input: it contains pointers to the caller's arrays, which may be NULL.
         echolux_mirrors_found out = copy_in(found, "found");
         const MirrorCalibration made = calibrated_by_mirrors(pair);
         if (out.k_positions != nullptr) std::ranges::copy(made.k_positions, out.k_positions);

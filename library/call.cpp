@@ -204,7 +204,7 @@ BackendChoice backend_of(const echolux_device* device) {
     const echolux_device wanted = copy_in_or_default(device, "device");
     if (wanted.kind < ECHOLUX_DEVICE_AUTO || wanted.kind > ECHOLUX_DEVICE_CUDA)
         throw BadArgument("is not a known kind", "device");
-    require_within(wanted.streams, 16, "streams", "device");
+    require_within(wanted.streams, 16, "streams", "device");  // no more are used, see compute/cuda/runner.cpp
     if (wanted.gpus < -1) throw BadArgument("gpus must be -1, 0 or more", "device");
     BackendChoice choice;
     choice.backend = static_cast<Backend>(wanted.kind);

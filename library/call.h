@@ -1,5 +1,9 @@
 // Boundary of the C interface: checks arguments, reads and writes structs, and converts exceptions to a status and an
 // echolux_error.
+//
+// A function that creates handles first sets them to NULL, then checks its arguments and works, and stores its results
+// last. After a failure, the caller therefore has nothing to free. include/echolux/ documents the functions for
+// callers.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +37,7 @@ namespace echolux::library {
 // One tag per kind. It is changed to `freed` before the memory is released.
 enum class Kind : std::uint64_t {
     freed = 0,
-    scan = 0x6563686f6c757801,
+    scan = 0x6563686f6c757801,  // "echolux" in ASCII, then a number: unlikely in memory that holds something else
     settings,
     reconstructor,
     volume,
@@ -174,7 +178,7 @@ echolux_status free_handle(H* handle) noexcept {
 std::string text_argument(const char* text, const char* name);
 std::vector<std::string> texts_argument(const char* const* texts, std::size_t count, const char* name);
 
-// ---- sized structs
+// ---- Sized structs: `size` is the first member and differs if a program was compiled for another version.
 
 // Throws BadArgument unless the caller's struct has the size of this version.
 template <class S>
@@ -183,6 +187,7 @@ void require_size(const S& of_caller, const char* name) {
     throw BadArgument("its size is not set, or is that of another version", name, "use ECHOLUX_INIT");
 }
 
+// Returns a copy, so that the caller may change or free its struct during the call.
 template <class S>
 S copy_in(const S* of_caller, const char* name) {
     require_size(required(of_caller, name), name);
@@ -221,7 +226,7 @@ void put_text(std::string_view text, std::span<char> to) noexcept;
 
 echolux_grid grid_of(const VolumeGrid& grid);  // all fields except size
 
-// NULL selects automatically. Throws Error{bad_setting}.
+// NULL selects the device automatically. Throws Error{bad_setting}.
 BackendChoice backend_of(const echolux_device* device);
 
 // Stages of a caller. Calls `release` when the last reference is gone, provided that the call that registered them

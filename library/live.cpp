@@ -246,10 +246,10 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-// interval at which waiting calls check the session
-constexpr auto look_around = 5ms;
-constexpr std::int32_t default_queue = 2;
+constexpr auto session_check_interval = 5ms;  // of waiting calls, which the end of a session does not wake
+constexpr std::int32_t default_queue = 2;     // finished volumes, for ECHOLUX_EVERY
 
+// Returns null for a null volume.
 std::unique_ptr<echolux_volume> handle_of(const FinishedVolume& made, const std::shared_ptr<const Volume>& volume) {
     if (!volume) return nullptr;
     auto one = std::make_unique<echolux_volume>(volume);
@@ -283,7 +283,7 @@ SourceRequest source_from(const char* name, const char* scan_toml, const std::ve
 }
 
 // Returns no provenance if a calibration file has disappeared. The volume is still delivered.
-std::map<std::string, std::string> described(Scan scan, const HostVolume& made) {
+std::map<std::string, std::string> provenance_or_none(Scan scan, const HostVolume& made) {
     take_recipe(*made.spec, scan);
     try {
         return provenance_of(scan, made.backend);
@@ -298,12 +298,13 @@ std::map<std::string, std::string> provenance(echolux_live& live, const HostVolu
     echolux_live::Description& last = live.description;
     // Compared by address: changed settings have a new spec.
     if (last.spec != made.spec || last.backend != made.backend) {
-        last = {made.spec, made.backend, described(live.source->scan(), made)};
+        last = {made.spec, made.backend, provenance_or_none(live.source->scan(), made)};
         if (live.stages) last.lines["stages"] = names_of(*live.stages);
     }
     return last.lines;
 }
 
+// Adds provenance to a volume and keeps it. Voxels are moved and then shared, never copied.
 FinishedVolume finished(echolux_live& live, HostVolume made) {
     const auto lines = provenance(live, made);
     const auto shared = [&](Volume volume) {
@@ -322,6 +323,7 @@ FinishedVolume finished(echolux_live& live, HostVolume made) {
     return done;
 }
 
+// Runs on the thread that finishes volumes, which continues when the callback returns. The callback owns the handles.
 void call_back(echolux_live& live, HostVolume made) {
     echolux_volume *structure = nullptr, *flow = nullptr;
     set_handles(finished(live, std::move(made)), &structure, &flow);
@@ -340,7 +342,8 @@ VolumeReceiver receiver_of(echolux_live& live) {
 }
 
 // Completes a session whose `source` is set.
-std::unique_ptr<echolux_live> put_together(std::unique_ptr<echolux_live> live, const echolux_live_options* options) {
+std::unique_ptr<echolux_live> completed_session(std::unique_ptr<echolux_live> live,
+                                                const echolux_live_options* options) {
     const echolux_live_options wanted = copy_in_or_default(options, "options");
     if (wanted.delivery != ECHOLUX_NEWEST && wanted.delivery != ECHOLUX_EVERY) {
         throw BadArgument("is neither ECHOLUX_NEWEST nor ECHOLUX_EVERY", "delivery");
@@ -407,12 +410,13 @@ echolux_status echolux_live_open(const char* source, const char* scan_toml, cons
         for (const std::string& text : of_source) {
             if (is_live_tissue(text)) of_tissue.push_back(text);
         }
-        // Settings of tissue apply to the session, not to the source.
+        // Settings of tissue apply to the session, not to the source, and need the sink that completed_session()
+        // creates.
         std::erase_if(of_source, is_live_tissue);
         const SourceRequest wanted = source_from(source, scan_toml, of_source);
         one->source = open_source(wanted);
         one->kept.keep(wanted.settings.keep_bytes());
-        one = put_together(std::move(one), options);
+        one = completed_session(std::move(one), options);
         for (const std::string& text : of_tissue) {
             const std::size_t end = std::min(text.find('='), text.size());
             set_tissue(*one, text.substr(0, end), text.substr(std::min(end + 1, text.size())));
@@ -432,7 +436,7 @@ echolux_status echolux_live_create(const echolux_scan* scan, int64_t block_b_sca
         auto pushed = std::make_unique<PushedSource>(from.scan, block_b_scans);
         one->pushed = pushed.get();
         one->source = std::move(pushed);
-        *live = put_together(std::move(one), options).release();
+        *live = completed_session(std::move(one), options).release();
     });
 }
 
@@ -470,7 +474,7 @@ echolux_status echolux_live_wait(echolux_live* live, int32_t timeout_ms, echolux
         while (!one.session->drain(0ms) && !one.queue.is_waited_for()) {
             const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
             if (left <= 0ms) return set_status(error, ECHOLUX_NOTHING_YET, "a block was still being processed");
-            one.session->drain(std::min<std::chrono::milliseconds>(left, look_around));
+            one.session->drain(std::min<std::chrono::milliseconds>(left, session_check_interval));
         }
         return set_status(error, ECHOLUX_OK, "");
     });
@@ -509,7 +513,7 @@ echolux_status echolux_live_next(echolux_live* live, int32_t timeout_ms, echolux
             const bool over = is_over(one);
             const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
             const std::optional<FinishedVolume> made =
-                one.queue.take(std::clamp<std::chrono::milliseconds>(left, 0ms, look_around));
+                one.queue.take(std::clamp<std::chrono::milliseconds>(left, 0ms, session_check_interval));
             if (made) {
                 set_handles(*made, structure, flow);
                 return set_status(error, ECHOLUX_OK, "");
@@ -566,7 +570,7 @@ AllStats stats_of(echolux_live& live) {
     return now;
 }
 
-// All statistics but texts.
+// All statistics but texts, because the interface returns statistics as numbers.
 const std::vector<Stat<AllStats>>& numbers_described() {
     using S = AllStats;
     static const std::vector<Stat<S>> all = [] {

@@ -23,7 +23,7 @@ struct echolux_batch : Handle<Kind::batch> {
 namespace {
 
 // The time is that of the volume's first line, computed from the line rate.
-std::unique_ptr<echolux_volume> held(Volume volume, const Reconstruction& made_by, std::int64_t number) {
+std::unique_ptr<echolux_volume> volume_handle(Volume volume, const Reconstruction& made_by, std::int64_t number) {
     auto one = std::make_unique<echolux_volume>(std::make_shared<const Volume>(std::move(volume)));
     const ScanGeometry& geometry = made_by.scan().geometry;
     one->number = number;
@@ -34,6 +34,7 @@ std::unique_ptr<echolux_volume> held(Volume volume, const Reconstruction& made_b
     return one;
 }
 
+// Throws BadArgument for a scan that was described by the caller.
 const echolux_scan& scan_with_file(const echolux_scan* scan) {
     const echolux_scan& from = checked_handle(scan, "scan");
     if (from.has_spectra()) return from;
@@ -50,19 +51,20 @@ void set_volumes(Reconstruction& work, const echolux_scan& from, const echolux_p
     if (flow != nullptr)
         made = work.run_with_flow(of_scan, progress);
     else
-        // Without a place for it, flow is not computed.
+        // Flow is not computed if the caller has no place for it.
         made.structure = work.run(of_scan, progress);
     if (from.stages) made.structure.provenance["stages"] = names_of(*from.stages);
     if (from.stages && made.flow) made.flow->provenance["stages"] = names_of(*from.stages);
     std::unique_ptr<echolux_volume> flowed;
-    if (made.flow) flowed = held(std::move(*made.flow), work, wanted.volume);
+    if (made.flow) flowed = volume_handle(std::move(*made.flow), work, wanted.volume);
     // Set the results last, so that an exception leaves none behind.
-    *structure = held(std::move(made.structure), work, wanted.volume).release();
+    *structure = volume_handle(std::move(made.structure), work, wanted.volume).release();
     if (flow != nullptr) *flow = flowed.release();
 }
 
-// Stages are part of the backend, so changed stages need a new Reconstruction.
-void take(echolux_batch& batch, const echolux_scan& from) {
+// Prepares the batch for a scan. Similar scans reuse the plan. Stages are part of the backend, so changed stages need a
+// new Reconstruction.
+void prepare(echolux_batch& batch, const echolux_scan& from) {
     if (batch.work && batch.choice.stages == from.stages) return batch.work->take(from.scan);
     if (batch.work) batch.earlier_plans += batch.work->stats().plans;
     batch.work.reset();
@@ -106,7 +108,7 @@ echolux_status echolux_batch_reconstruct(echolux_batch* batch, const echolux_sca
         if (flow != nullptr) *flow = nullptr;
         echolux_batch& one = checked_handle(batch, "batch");
         const echolux_scan& from = scan_with_file(scan);
-        take(one, from);
+        prepare(one, from);
         set_volumes(*one.work, from, part, structure, flow);
     });
 }

@@ -31,6 +31,7 @@ NamedVector vector_of(const std::string& name) {
 }
 
 // Applies a setting. Calibration files are read again if a calibration setting changed. If that fails, nothing changes.
+// The layout of an open file is fixed, because its size has been checked against it.
 void change_scan(echolux_scan& handle, const std::string& key, const std::function<void()>& set) {
     const std::string_view section = section_of(key);
     if (handle.has_spectra() && (section == "scan" || section == "recording")) {
@@ -165,7 +166,7 @@ echolux_status echolux_scan_read(const echolux_scan* scan, int64_t volume, int64
 // ---- Settings of a scan or view by key: texts and numbers in, descriptions out.
 
 // The value as text without quotation marks.
-static std::string bare(const Value& value) {
+static std::string unquoted(const Value& value) {
     const auto* text = std::get_if<std::string>(&value);
     return text != nullptr ? *text : spelled(value);
 }
@@ -179,7 +180,7 @@ static double number_of(const BoundField& field) {
 }
 
 // Converts a number to the type of the field, which checks its range later.
-static Value meant(const BoundField& field, double number) {
+static Value value_of_number(const BoundField& field, double number) {
     if (std::isnan(number)) throw Error(ErrorCode::bad_setting, "NaN is not a value", field.key());
     if (std::holds_alternative<bool>(field.default_value) && (number == 0 || number == 1)) return number != 0;
     return number;
@@ -188,7 +189,7 @@ static Value meant(const BoundField& field, double number) {
 // The pointers in choice_pointers are taken last: `texts` must not grow after that.
 void echolux_settings::finish() {
     for (const BoundField& field : settings.fields()) {
-        Texts one{field.key(), std::string(field.unit), std::string(field.help), bare(field.default_value), {}, {}};
+        Texts one{field.key(), std::string(field.unit), std::string(field.help), unquoted(field.default_value), {}, {}};
         for (const std::string_view choice : field.choices) one.choices.emplace_back(choice);
         texts.push_back(std::move(one));
     }
@@ -252,7 +253,7 @@ echolux_status echolux_settings_set_text(echolux_settings* settings, const char*
 echolux_status echolux_settings_get_text(const echolux_settings* settings, const char* key, char* buffer, size_t size,
                                          size_t* needed, echolux_error* error) {
     return guarded(error, [&] {
-        copy_text_out(bare(checked_handle(settings, "settings").field(key).get()), buffer, size, needed);
+        copy_text_out(unquoted(checked_handle(settings, "settings").field(key).get()), buffer, size, needed);
     });
 }
 
@@ -261,7 +262,7 @@ echolux_status echolux_settings_set_number(echolux_settings* settings, const cha
     return guarded(error, [&] {
         echolux_settings& all = checked_handle(settings, "settings");
         const BoundField& field = all.field(key);
-        const std::vector<TomlEntry> entry{{field.key(), meant(field, value), "settings"}};
+        const std::vector<TomlEntry> entry{{field.key(), value_of_number(field, value), "settings"}};
         all.change(field.key(), [&] { all.settings.take(entry); });
     });
 }

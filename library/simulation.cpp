@@ -16,7 +16,7 @@ struct echolux_simulation : Handle<Kind::simulation> {
     echolux_simulation(const Simulation& simulation, std::vector<std::string> wanted)
         : instrument(simulation), settings(std::move(wanted)) {}
 
-    const Truth& known() {
+    const Truth& ground_truth() {
         if (!truth) truth = truth_of(instrument.simulation(), instrument.scenery(), instrument.pitch_um());
         return *truth;
     }
@@ -37,6 +37,7 @@ Simulation simulation_of(const std::string& scene, const std::vector<std::string
     return simulation;
 }
 
+// The interface has calibration in double precision.
 std::vector<double> in_double(std::span<const float> values) {
     return {values.begin(), values.end()};
 }
@@ -75,7 +76,7 @@ void record(Instrument& instrument, std::int64_t volume, std::int64_t first, std
 Volume velocities_of(echolux_simulation& simulation) {
     Scan scan = in_memory(simulation.instrument);
     if (scan.geometry.a_repeats * scan.geometry.b_repeats > 1) scan.recipe.average = Average::power;
-    return true_flow(simulation.known(), planned_grid(scan.spec(1)));
+    return true_flow(simulation.ground_truth(), planned_grid(scan.spec(1)));
 }
 
 // A ground-truth array and its description for the caller.
@@ -95,7 +96,7 @@ TruthArray array_of(const std::vector<T>& values, std::int32_t voxel, const std:
 }
 
 TruthArray truth_named(echolux_simulation& simulation, const std::string& name) {
-    const Truth& truth = simulation.known();
+    const Truth& truth = simulation.ground_truth();
     const TruthFacts& f = truth.facts;
     if (name == "boundaries_um") {
         return array_of(truth.boundaries_um, ECHOLUX_F32, {f.boundaries, f.b_scans, f.a_scans, 0});

@@ -14,6 +14,7 @@ using namespace echolux::library;
 
 namespace {
 
+// Returns the text in a fixed array, which need not end with 0 if it is full.
 std::string text_in(const char* text, std::size_t capacity) {
     return {text, std::find(text, text + capacity, '\0')};
 }
@@ -89,7 +90,7 @@ void take_facts(const echolux_volume_facts& facts, echolux_volume& volume) {
     for (std::string line; std::getline(lines, line);) volume.warnings.push_back(line);
 }
 
-// Returns std::nullopt if the range is empty or the type does not need one.
+// Returns the range of values that integer codes cover. Returns std::nullopt if it is empty or if the type needs none.
 std::optional<std::pair<double, double>> range_for(VoxelType type, double low, double high) {
     if (type != VoxelType::u8 && type != VoxelType::u16 && type != VoxelType::i16) return std::nullopt;
     if (!std::isfinite(low) || !std::isfinite(high)) throw BadArgument("must be finite", "low, high");

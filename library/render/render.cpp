@@ -28,6 +28,7 @@ struct echolux_view : Handle<Kind::view> {
             const View before = view;
             try {
                 set();
+                // Read files only if one of their settings has changed: a view is often set many times per second.
                 if (key == "view.transfer" || key == "view.preset" || key == "view.sky_picture" ||
                     key.starts_with("view.channel_"))
                     read_files(view);
