@@ -99,7 +99,7 @@ void require_sharp(const DispersionResult& found, const DispersionSearch& wanted
 
 DispersionResult searched_dispersion(const ReconstructionSpec& plan, const Block& block, const DispersionSearch& wanted,
                                      Progress& progress) {
-    constexpr double steps = 100;
+    constexpr double steps = 100;  // progress counts whole steps
     double reported = 0;
     progress.begin("searching", static_cast<std::int64_t>(steps), "%");
     const DispersionResult found = searched_dispersion(plan, block, wanted, [&](double done) {

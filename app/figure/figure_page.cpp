@@ -123,7 +123,7 @@ void fill_gray(FigurePanel& panel, const Figure& figure, const VolumeGrid& grid,
     if (style.gray == GrayDirection::inverted) {
         for (std::uint8_t& gray : panel.picture.pixels) gray = static_cast<std::uint8_t>(255 - gray);
     }
-    const bool is_root = grid.quantity == "reflectivity";
+    const bool is_root = grid.quantity == "reflectivity";  // see gray_pixels()
     panel.bar = ValueBar{range, is_root             ? "fourth root of reflectivity"
                                 : grid.unit.empty() ? grid.quantity
                                                     : grid.unit};
@@ -386,7 +386,7 @@ void write_figure(const std::filesystem::path& path, const std::vector<FigureRow
 ValueRange range_with_margin(std::span<const double> values) {
     if (values.empty()) return {};
     const auto [least, greatest] = std::ranges::minmax(values);
-    const double margin = greatest > least ? 0.05 * (greatest - least) : 1;
+    const double margin = greatest > least ? 0.05 * (greatest - least) : 1;  // 1: any, for equal values
     return {least - margin, greatest + margin};
 }
 

@@ -33,8 +33,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto look_around = 50ms;
-constexpr auto max_wait = 10s;  // for the first block
+constexpr auto session_check_interval = 50ms;  // also the delay after which Ctrl-C takes effect
+constexpr auto max_wait = 10s;                 // for the first block
 
 bool is_usable(const Block& block, const ReconstructionSpec& plan) {
     try {
@@ -67,7 +67,7 @@ ReconstructionSpec live_plan(Source& source, Progress& progress) {
     const auto until = std::chrono::steady_clock::now() + max_wait;
     while (std::chrono::steady_clock::now() < until) {
         progress.advance(0);
-        const Arrival arrival = source.next(look_around);
+        const Arrival arrival = source.next(session_check_interval);
         if (arrival.kind == Arrival::Kind::ended) break;
         if (arrival.kind != Arrival::Kind::block || !is_usable(arrival.block, plan)) continue;
         plan.recipe.noise_floor_db = noise_floor_for_recipe(plan, arrival.block);
@@ -334,13 +334,14 @@ static std::string text_of(const std::vector<DeviceWork>& devices) {
     for (const DeviceWork& one : devices) all += one.blocks;
     std::string text;
     for (const DeviceWork& one : devices) {
-        const double blocks = 1e-3 * static_cast<double>(std::max<std::int64_t>(1, one.blocks));
+        // Seconds over thousands of blocks are milliseconds per block.
+        const double thousands = 1e-3 * static_cast<double>(std::max<std::int64_t>(1, one.blocks));
         text += fmt::format(
             "{:13}{} {:.0f} % of the blocks; of each {:.2f} ms link, {:.2f} waiting, {:.2f} kernels, "
             "{:.2f} copy{}{}{}\n",
             &one == &devices.front() ? "devices" : "", one.name,
             100.0 * static_cast<double>(one.blocks) / static_cast<double>(std::max<std::int64_t>(1, all)),
-            one.link_s / blocks, one.waiting_s / blocks, one.kernels_s / blocks, one.copy_s / blocks,
+            one.link_s / thousands, one.waiting_s / thousands, one.kernels_s / thousands, one.copy_s / thousands,
             one.transfer_path.empty() ? "" : ", ", one.transfer_path,
             one.failure.empty() ? "" : "; not used: " + one.failure);
     }
@@ -582,7 +583,7 @@ class Events {
         for (const LiveEvent& event : session_.take_events()) note(event);
     }
     void note(const LiveEvent& event) {
-        constexpr std::size_t max_events = 1000;
+        constexpr std::size_t max_events = 1000;  // bounds the report of a session of days
         kept_.push_back(event);
         if (kept_.size() > max_events) kept_.erase(kept_.begin());
         if (on_event_) on_event_(event);
@@ -597,7 +598,7 @@ class Events {
 // Returns false if it takes too long. Throws Error{cancelled} if the user cancels the wait.
 bool drained(Session& session, LiveProgress& how_far) {
     const auto until = std::chrono::steady_clock::now() + max_to_drain;
-    while (!session.drain(look_around)) {
+    while (!session.drain(session_check_interval)) {
         if (std::chrono::steady_clock::now() > until) return false;
         how_far.wait();
     }
@@ -617,7 +618,7 @@ void watch(const AcquisitionJob& job, Session& session, Progress& progress, Even
             events.note({stats.seconds, true, *problem});
             break;
         }
-        std::this_thread::sleep_for(look_around);
+        std::this_thread::sleep_for(session_check_interval);
     }
     session.stop();
     if (!drained(session, how_far))

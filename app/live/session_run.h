@@ -77,7 +77,7 @@ class ProcessedVolumes {
     ProcessedStats finish();
 
   private:
-    static constexpr std::size_t max_waiting = 4;
+    static constexpr std::size_t max_waiting = 4;  // volumes in host memory that the disk has not accepted yet
 
     struct Waiting {
         std::int64_t number;

@@ -46,6 +46,7 @@ std::int64_t MovieEncoding::pictures() const {
     return writer_->pictures();
 }
 
+// Thread that reads pictures back: they wait for the device, which must not delay drawing or encoding.
 void MovieEncoding::take() {
     try {
         while (auto drawn = drawn_.pop()) {
@@ -123,6 +124,7 @@ std::vector<double> moments_of_exposure(const Studio& studio) {
     return moments;
 }
 
+// Different frame numbers select different random numbers.
 View part_of_exposure(View view, std::size_t number, std::size_t pictures) {
     if (pictures == 1) return view;
     const auto share = [&](std::int64_t all) {

@@ -60,7 +60,7 @@ class BoundedQueue {
         changed_.notify_all();
     }
 
-    // Drops all queued items, and all that are pushed later.
+    // Drops all queued items, and all that are pushed later. Waiting calls return.
     void close() {
         std::deque<T> dropped;  // destroyed after the mutex is released
         const std::scoped_lock lock(mutex_);

@@ -74,13 +74,13 @@ class MovieVolumes {
     virtual std::vector<std::string> take_warnings() = 0;
 };
 
-MovieVolume time_points(Volume&& structure, std::optional<Volume>&& flow, const ScanGeometry& geometry) {
+MovieVolume movie_volume(Volume&& structure, std::optional<Volume>&& flow, const ScanGeometry& geometry) {
     MovieVolume volume{.structure = std::make_shared<const Volume>(std::move(structure)), .geometry = geometry};
     if (flow) volume.flow = std::make_shared<const Volume>(std::move(*flow));
     return volume;
 }
 
-std::shared_ptr<const Scan> kept(const std::optional<Scan>& scan) {
+std::shared_ptr<const Scan> shared_copy(const std::optional<Scan>& scan) {
     return scan ? std::make_shared<const Scan>(*scan) : nullptr;
 }
 
@@ -88,8 +88,8 @@ class OneVolume : public MovieVolumes {
   public:
     explicit OneVolume(OpenedVolume&& opened)
         : warnings_(std::move(opened.warnings)),
-          volume_(time_points(std::move(opened.volume), std::move(opened.flow), opened.geometry)) {
-        volume_.scan = kept(opened.scan);
+          volume_(movie_volume(std::move(opened.volume), std::move(opened.flow), opened.geometry)) {
+        volume_.scan = shared_copy(opened.scan);
         volume_.backend = opened.stats.backend;
     }
 
@@ -136,11 +136,11 @@ class ScanVolumes : public MovieVolumes {
     double step_s() const override { return step_s_; }
 
     std::optional<MovieVolume> read(std::int64_t step, Progress& progress) override {
-        QuietProgress unheard(progress);
-        FlowedVolume made = reconstruction_.run_with_flow({.volume = step}, unheard);
+        QuietProgress quiet(progress);
+        FlowedVolume made = reconstruction_.run_with_flow({.volume = step}, quiet);
         MovieVolume volume =
-            time_points(std::move(made.structure), std::move(made.flow), reconstruction_.scan().geometry);
-        volume.scan = kept(reconstruction_.scan());
+            movie_volume(std::move(made.structure), std::move(made.flow), reconstruction_.scan().geometry);
+        volume.scan = shared_copy(reconstruction_.scan());
         volume.backend = reconstruction_.stats().backend;
         return volume;
     }
@@ -231,8 +231,8 @@ class MovieScene {
     void put_on(const MovieVolume& shown, const View& view, Progress& progress) {
         std::shared_ptr<const Volume> volume = shown.structure;
         if (tissue_.changes_volumes()) {
-            QuietProgress unheard(progress);
-            volume = std::make_shared<const Volume>(tissue_.of(*volume, unheard));
+            QuietProgress quiet(progress);
+            volume = std::make_shared<const Volume>(tissue_.of(*volume, quiet));
         }
         HeightMaps heights;
         if (!view.flatten.empty() || !view.top_from.empty() || !view.bottom_from.empty()) {
@@ -246,6 +246,7 @@ class MovieScene {
         if (!chosen_) chosen_ = fixed_range(*prepared);
         renderer_.show(prepared);
         renderer_.set_heights(heights);
+        // Flow belongs to the raw voxels: it does not fit volumes whose voxels have moved.
         if (view.flatten.empty() && !tissue_.changes_volumes()) set_flow(shown, view);
     }
     void set_flow(const MovieVolume& shown, const View& view) {
@@ -331,8 +332,8 @@ static std::string note_text(const MovieJob& job, const MoviePlan& plan, const s
                               hash_of_text(views));
 }
 
-// Returns the first missing picture. Without a note, writes it and returns the first picture. Throws Error{output} if
-// the note belongs to another movie.
+// Returns the first missing picture. A picture gets its name when it is complete, so all before it are whole. Without a
+// note, writes it and returns the first picture. Throws Error{output} if the note belongs to another movie.
 static std::int64_t first_missing(const std::filesystem::path& series, const std::string& note, std::int64_t pictures) {
     const std::filesystem::path path = note_of(series);
     std::error_code none;
@@ -475,7 +476,9 @@ Image drawn_image(const std::filesystem::path& path, const View& view) {
     return {.width = picture.width, .height = picture.height, .pixels = std::move(picture.pixels)};
 }
 
-void take(const MovieJob& job, const Frames& frames, const View& view, MovieEncoding& encoding, Progress& progress) {
+// Encodes pictures that were drawn before. They are read on the thread of `encoding`.
+void encode_drawn(const MovieJob& job, const Frames& frames, const View& view, MovieEncoding& encoding,
+                  Progress& progress) {
     const SeriesName series(job.drawn);
     for (std::int64_t frame = frames.first; frame < frames.end; ++frame) {
         encoding.add([path = series.of(frame), view] { return drawn_image(path, view); });
@@ -606,7 +609,7 @@ MovieResult make(const MovieJob& job, Progress& progress) {
         if (job.drawn.empty())
             draw(job, plan, frames, scene, encoding, codec, progress);
         else
-            take(job, frames, start, encoding, progress);
+            encode_drawn(job, frames, start, encoding, progress);
         encoding.finish();
     } catch (const Error& error) {
         end_early(encoding);
@@ -626,7 +629,8 @@ MovieResult make(const MovieJob& job, Progress& progress) {
             .encoding_s = encoding.busy_s()};
 }
 
-// Pictures are drawn in the size required by the codec.
+// Codecs cannot continue a file that was cut off, so the pictures of a movie that may be continued are kept as PNG
+// until the movie is complete. They are drawn in the size required by the codec.
 MovieResult make_in_two_steps(const MovieJob& job, Progress& progress) {
     MovieJob drawing = job, coding = job;
     drawing.output = coding.drawn = kept_pictures(job);

@@ -145,7 +145,7 @@ void MoviePlan::fix_fit() {
     View free = view_;
     free.fit = false;
     double coarsest = 0;
-    for (int step = 0; step < 360; ++step) {
+    for (int step = 0; step < 360; ++step) {  // degrees
         View turned = view_;
         turned.azimuth_deg = angles_of(view_).azimuth_deg + step;
         turned.look = Look::free;
@@ -160,6 +160,8 @@ double MoviePlan::time_rate() const {
     return static_cast<double>(volumes_.steps) * volumes_.step_s / seconds();
 }
 
+// Divides the frames evenly among the time points, in integers, so that each is shown for the same number of frames or
+// one more.
 std::int64_t MoviePlan::step(std::int64_t frame) const {
     return path_.goes_through_time ? frame * volumes_.steps / frames_ : 0;
 }

@@ -38,10 +38,11 @@ void RecentReader::fail(const Error& error) {
     changed_.notify_one();
 }
 
+// Waits for the drawing thread, which alone may start copies from the device. `progress` cancels the wait.
 std::vector<std::byte> RecentReader::next(Progress& progress) {
-    constexpr std::chrono::milliseconds look_around{50};
+    constexpr std::chrono::milliseconds progress_interval{50};
     std::unique_lock lock(mutex_);
-    while (!changed_.wait_for(lock, look_around, [this] { return coming_ || error_; })) {
+    while (!changed_.wait_for(lock, progress_interval, [this] { return coming_ || error_; })) {
         lock.unlock();
         progress.advance(0);
         lock.lock();
@@ -205,6 +206,7 @@ std::optional<PanePicture> LiveSource::follow(const View& view, double now_s, st
     return last->second;
 }
 
+// Latency is measured for one volume at a time, until its picture has finished.
 void LiveSource::note(const PaneContent& followed, double now_s) {
     session_->note_drawn(followed.stamp.volume, now_s);
     if (followed.stamp.volume == noted_ || unseen_) return;

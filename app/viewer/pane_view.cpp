@@ -257,6 +257,7 @@ PaneLook look_dragged(const PaneLook& look, const View& pane, const VolumeGrid& 
     return {look.zoom, kept_inside(sum(look.centre_um, shift), grid)};
 }
 
+// The point under the pointer stays in place: the centre moves towards it by the share that the zoom gains.
 PaneLook look_enlarged(const PaneLook& look, const View& pane, const VolumeGrid& grid, const glm::dvec2& at,
                        double factor) {
     const double zoom = std::clamp(look.zoom * factor, 1.0, 60.0);

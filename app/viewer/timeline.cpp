@@ -7,11 +7,11 @@ namespace echolux {
 
 namespace {
 
-constexpr double unknown_step_s = 0.1;
+constexpr double unknown_step_s = 0.1;                 // ten volumes per second if a file states no times
 constexpr double min_step_s = 1e-6, max_step_s = 1e6;  // accepted time steps
 constexpr double max_passed = 1e15;                    // maximum number of steps between two updates
-constexpr double slowest = 0.05, fastest = 50;
-constexpr std::size_t lately = 32;  // number of shown steps used for the rate
+constexpr double slowest = 0.05, fastest = 50;         // speed of playback relative to the recording
+constexpr std::size_t lately = 32;                     // number of shown steps used for the rate
 
 std::int64_t round_modulo(std::int64_t value, std::int64_t by) {
     return (value % by + by) % by;

@@ -403,7 +403,7 @@ static void draw_curve(Paper& paper, const Box& box, const FigureCurve& curve, c
     paper.curve(box, points, {0.12 * text, curve.colour, dash});
 }
 
-// Drawn on an opaque plate, since it may cover curves.
+// Drawn on an opaque plate, since it may cover curves. `text` is the text size, and all lengths are multiples of it.
 static void draw_legend(Paper& paper, const FigurePanel& panel, const Box& box, double text) {
     const double gap = 0.45 * text, feed = 1.45 * text, sample = 2 * text;
     double widest = 0, lines = 0;
@@ -637,7 +637,7 @@ class PanelPainter {
 
     // In the lower right corner, on an opaque plate, because pictures may be bright or dark.
     void draw_scale_bar(Paper& paper, const Box& box) const {
-        constexpr double max_of_width = 0.3;
+        constexpr double max_of_width = 0.3;  // before rounding down to 1, 2 or 5 times a power of ten
         const Measure& m = measure_;
         const double length_um = round_below(max_of_width * panel_.width_um);
         const std::string label = length_text(length_um, true);
@@ -726,6 +726,8 @@ void draw_figure(const std::filesystem::path& path, const std::vector<FigureRow>
         }
         return all;
     };
+    // The first layout shows how high the rows would be. If they exceed the page, the second one limits their height,
+    // which also changes the ticks and with them the margins.
     std::vector<PageRow> places = placed_below(max_height * width);
     std::vector<double> heights;
     for (const PageRow& place : places) heights.push_back(place.height);
