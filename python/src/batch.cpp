@@ -1,4 +1,4 @@
-// Many scans, or many parts of them, with one plan.
+// Many scans, or many parts of them, with one plan. Calls lock the batch first and then the scan.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 

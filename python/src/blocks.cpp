@@ -44,7 +44,8 @@ echolux_block Arrangement::block_of(const InArray& spectra) const {
     const std::vector<std::int64_t> edges = edges_of(spectra);
     auto block = api::make<echolux_block>();
     block.b_scans = b_scans_of(edges);
-    const bool may_have_gaps = edges.size() == 3 && block.b_scans > 1;  // only without repeats
+    // The C interface has one stride, between acquired B-scans. With repeats, it would also apply between them.
+    const bool may_have_gaps = edges.size() == 3 && block.b_scans > 1;
     const std::int64_t step = may_have_gaps ? spectra.stride(0) * (spectra.dtype().bits / 8) : shape_.b_scan_bytes;
     if (!is_dense(spectra, may_have_gaps ? 1 : 0) || step < shape_.b_scan_bytes)
         refuse("does not lie in memory line after line", "spectra", "copy it: numpy.ascontiguousarray(spectra)");

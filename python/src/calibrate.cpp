@@ -93,7 +93,8 @@ Facts mirrors(const Numbers& near, const Numbers& far, const Numbers& background
     return all;
 }
 
-int tell(void* user, const char* task, std::int64_t done, std::int64_t total, const char*) {
+// Passes progress of the C interface to the C++ function in `user`. 1 stops the work.
+int forward_progress(void* user, const char* task, std::int64_t done, std::int64_t total, const char*) {
     return (*static_cast<const api::Progress*>(user))(task, done, total) ? 0 : 1;
 }
 
@@ -106,10 +107,10 @@ Facts dispersion(const Scan& scan, nb::handle spectra, double range_rad, std::in
     wanted.depth_begin = depth_begin;
     wanted.depth_end = depth_end;
     const echolux_device on = device_of(device);
-    const auto found = watched(progress, [=](const api::Progress& told) {
+    const auto found = watched(progress, [=](const api::Progress& report) {
         echolux_dispersion_search search = wanted;
-        search.progress = tell;
-        search.user = const_cast<api::Progress*>(&told);
+        search.progress = forward_progress;
+        search.user = const_cast<api::Progress*>(&report);
         return scan.locked([&](api::Scan& one) {
             const echolux_block block = Arrangement(one).block_of(from);
             auto best = api::make<echolux_dispersion_found>();

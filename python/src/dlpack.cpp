@@ -20,7 +20,7 @@ struct Version {
     std::uint32_t major, minor;
 };
 
-// The two structs of DLPack, without and with a version.
+// The two structs of DLPack, without and with a version. Their layout is given by dlpack.h.
 struct Managed {
     nb::dlpack::dltensor tensor;
     void* context;
@@ -69,6 +69,7 @@ void free_capsule(PyObject* capsule) {
     managed->free_it(managed);
 }
 
+// Returns a capsule that owns the description, and a copy of the voxels or a share in them.
 template <class M>
 nb::object lend(const Volume& volume, bool copied) {
     auto lent = std::make_unique<ExportedTensor<M>>();

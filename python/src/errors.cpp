@@ -6,6 +6,7 @@
 namespace echolux::python {
 namespace {
 
+// Sets the Python exception. If it cannot be made, the exception of making it is set instead.
 void raise(const api::Error& error) {
     try {
         const nb::object made = nb::module_::import_("echolux.errors")

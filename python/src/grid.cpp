@@ -12,7 +12,8 @@
 namespace echolux::python {
 namespace {
 
-using Steps = std::tuple<double, double, double>;  // along b, a, depth
+// Along b, a, depth, the order of NumPy's dimensions. The C interface has the reverse order.
+using Steps = std::tuple<double, double, double>;
 
 template <std::size_t n>
 nb::str text_in(const char (&field)[n]) {

@@ -48,6 +48,7 @@ class Live {
         state_->close();
     }
 
+    // Queries, and calls that wait without changing anything: several at a time.
     template <class Work>
     auto looking(const Work& work) const {
         return released([&] {
@@ -55,6 +56,7 @@ class Live {
             return work(*state_->live);
         });
     }
+    // Starting, stopping, settings and recordings: one at a time.
     template <class Work>
     auto controlled(const Work& work) const {
         return locked(state_->control, work);
@@ -73,9 +75,9 @@ class Live {
         explicit State(api::Live&& one) : live(std::move(one)) {}
 
         void close() {
-            std::unique_lock<std::mutex> mine(lock);
+            std::unique_lock<std::mutex> guard(lock);
             is_closed = true;
-            changed.wait(mine, [this] { return uses == 0; });
+            changed.wait(guard, [this] { return uses == 0; });
             live.reset();
         }
 
@@ -87,15 +89,16 @@ class Live {
         std::optional<api::Live> live;
     };
 
+    // Keeps the session open during a call.
     class Use {
       public:
         explicit Use(State& state) : state_(state) {
-            const std::lock_guard<std::mutex> mine(state_.lock);
+            const std::lock_guard<std::mutex> guard(state_.lock);
             if (state_.is_closed) throw Closed();
             ++state_.uses;
         }
         ~Use() {
-            const std::lock_guard<std::mutex> mine(state_.lock);
+            const std::lock_guard<std::mutex> guard(state_.lock);
             --state_.uses;
             state_.changed.notify_all();
         }
@@ -117,6 +120,7 @@ class Live {
     std::unique_ptr<State> state_;
 };
 
+// The result points to `device` and `stages`, which must outlive its use.
 echolux_live_options options_of(const echolux_device& device, bool lossless, std::int32_t queue,
                                 const echolux_stages* stages, double keep_gb = 0) {
     auto options = api::make<echolux_live_options>();
@@ -178,7 +182,7 @@ nb::object next(const Live& live, std::int32_t timeout_ms) try {
     });
     if (made) return nb::cast(pair_of(std::move(*made)));
     return ended ? nb::cast(false) : nb::none();
-} catch (const Closed&) {
+} catch (const Closed&) {  // closed while a thread iterates over volumes: the iteration ends
     return nb::cast(false);
 }
 

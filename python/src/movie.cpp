@@ -11,7 +11,7 @@ void write(const Volume* volume, const std::string& input, const Shared<api::Vie
            const std::string& path, std::int64_t frames, double seconds, const std::string& fps, bool overwrite,
            std::int64_t first, std::int64_t end, const std::string& drawn, const nb::object& progress) {
     const std::shared_ptr<const api::Volume> shown = volume == nullptr ? nullptr : volume->share();
-    watched(progress, [=](const api::Progress& told) {
+    watched(progress, [=](const api::Progress& report) {
         auto movie = api::make<echolux_movie>();
         movie.path = path.c_str();
         movie.frames = frames;
@@ -21,7 +21,7 @@ void write(const Volume* volume, const std::string& input, const Shared<api::Vie
         movie.first_frame = first;
         movie.end_frame = end;
         if (!drawn.empty()) movie.drawn = drawn.c_str();
-        view.locked([&](api::View& seen) { api::write_movie(shown.get(), input, seen, output, movie, told); });
+        view.locked([&](api::View& seen) { api::write_movie(shown.get(), input, seen, output, movie, report); });
         return true;
     });
 }

@@ -41,8 +41,8 @@ nb::bytes bytes(const Operation& operation, const std::string& output) {
 
 void run(const Operation& operation, const std::string& device, bool overwrites, const nb::object& progress) {
     const echolux_device on = device_of(device);
-    watched(progress, [operation, on, overwrites](const api::Progress& told) {
-        operation.locked([&](api::Operation& one) { one.run(told, on, overwrites); });
+    watched(progress, [operation, on, overwrites](const api::Progress& report) {
+        operation.locked([&](api::Operation& one) { one.run(report, on, overwrites); });
         return true;
     });
 }

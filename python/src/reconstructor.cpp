@@ -21,8 +21,8 @@ namespace {
 
 constexpr std::size_t max_under_way = 3;  // one being copied to the GPU, one computed, one copied back
 constexpr std::int64_t gpu_piece_bytes = std::int64_t{16} << 20;
-constexpr std::chrono::duration<double> between_looks{0.06};  // for signals
-constexpr double max_growth = 8;                              // of a piece, as its time is not known in advance
+constexpr std::chrono::duration<double> signal_check_interval{0.06};  // of pieces on the CPU
+constexpr double max_growth = 8;                                      // of a piece, as its time is not known in advance
 
 struct Destination {
     echolux_place structure = api::make<echolux_place>();
@@ -46,10 +46,11 @@ struct Work {
         return last = reconstructor.submit(block, to.structure, to.flow ? &*to.flow : nullptr);
     }
 
-    // The cost of methods, and so the CPU time per B-scan, varies by a factor of a thousand.
+    // Sets the size of the next piece so that it takes about signal_check_interval. The cost of methods, and so the CPU
+    // time per B-scan, varies by a factor of a thousand.
     void keep_pace(std::int64_t b_scans, std::chrono::duration<double> took) {
         if (is_on_gpu) return;
-        const double share = std::min(between_looks / took, max_growth);
+        const double share = std::min(signal_check_interval / took, max_growth);
         piece = std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>(b_scans) * share));
     }
 
@@ -70,6 +71,8 @@ struct Call {
     bool waits;  // wait until the stream's work is done
 };
 
+// Describes the caller's array as the place of `slices` slices. A single one may lack the first dimension. A-scans and
+// B-scans may have gaps between them, voxels may not.
 echolux_place place_of(const AnyArray& out, const echolux_grid& grid, std::int64_t slices, std::int64_t first,
                        bool is_one, const char* name) {
     const VoxelLayout layout = layout_of(grid.voxel);
@@ -126,6 +129,7 @@ class UnderWay {
     std::deque<std::uint64_t> pieces_;
 };
 
+// Enqueues the whole block in the order of the caller's stream, and returns at once unless `call.waits` is set.
 void submit_in_order(Work& work, echolux_block block, Destination to, const Call& call) {
     block.sync = to.structure.sync = call.sync;
     block.cuda = to.structure.cuda = reinterpret_cast<void*>(call.stream);

@@ -37,8 +37,8 @@ void set_calibration(const Scan& scan, const std::string& name, const std::vecto
     scan.changed([&](api::Scan& one) { one.set_calibration(name, values); });
 }
 
-void read(const Scan& scan, std::int64_t volume, std::int64_t first, std::int64_t b_scans,
-          nb::handle to) {  // bytes
+// Reads raw spectra as stored into an array of as many bytes.
+void read(const Scan& scan, std::int64_t volume, std::int64_t first, std::int64_t b_scans, nb::handle to) {
     const auto array = array_of<AnyArray>(to, "to");
     const api::Span<std::byte> bytes(static_cast<std::byte*>(array.data()), array.nbytes());
     scan.with([&](api::Scan& one) { one.read(volume, first, b_scans, bytes); });
@@ -85,6 +85,7 @@ echolux_device device_of(const std::string& name) {
     const auto read = std::from_chars(name.data() + kind.size() + 1, end, index);
     if (kind != "cuda" || read.ec != std::errc() || read.ptr != end)
         refuse("there is no device \"" + name + "\"", "device", "number a GPU like cuda:1");
+    // The interface names a GPU by its UUID.
     auto gpu = api::make<echolux_gpu>();
     api::checked([&](auto* error) { return echolux_gpu_describe(index, &gpu, error); });
     std::memcpy(device.gpu_id, gpu.id, sizeof gpu.id);

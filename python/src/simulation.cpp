@@ -15,15 +15,17 @@ api::Span<std::byte> bytes_of(const AnyArray& array) {
     return {static_cast<std::byte*>(array.data()), array.nbytes()};
 }
 
+// Returns the counts as a flat array that owns them; echolux/simulation.py gives it its shape.
 nb::ndarray<nb::numpy, std::uint16_t, nb::ndim<1>> record(const Simulation& simulation, std::int64_t volume,
                                                           std::int64_t first, std::int64_t b_scans,
                                                           const nb::object& progress) {
     using Counts = std::vector<std::uint16_t>;
-    auto made = std::make_unique<Counts>(watched(progress, [=](const api::Progress& told) {
+    auto made = std::make_unique<Counts>(watched(progress, [=](const api::Progress& report) {
         return simulation.locked([&](api::Simulation& one) {
             const std::int64_t bytes = one.scan().shape().b_scan_bytes * std::max<std::int64_t>(b_scans, 0);
             Counts counts(static_cast<std::size_t>(bytes) / sizeof(std::uint16_t));
-            one.record(volume, first, b_scans, {reinterpret_cast<std::byte*>(counts.data()), 2 * counts.size()}, told);
+            one.record(volume, first, b_scans, {reinterpret_cast<std::byte*>(counts.data()), 2 * counts.size()},
+                       report);
             return counts;
         });
     }));
@@ -35,8 +37,8 @@ nb::ndarray<nb::numpy, std::uint16_t, nb::ndim<1>> record(const Simulation& simu
 
 void write(const Simulation& simulation, nb::handle given, bool overwrite, const nb::object& progress) {
     const std::string path = path_of(given);
-    watched(progress, [=](const api::Progress& told) {
-        simulation.locked([&](api::Simulation& one) { one.write(path, overwrite, told); });
+    watched(progress, [=](const api::Progress& report) {
+        simulation.locked([&](api::Simulation& one) { one.write(path, overwrite, report); });
         return true;
     });
 }

@@ -21,7 +21,7 @@ using Buffer = std::vector<std::byte>;
 // The `user` pointer passed to the library.
 struct User {
     nb::object stages;
-    std::shared_ptr<Buffer> buffer;  // of the last block; null while one is in use
+    std::shared_ptr<Buffer> buffer;  // reused from block to block; null while a stage uses it
 };
 
 // Calls copy(line in the library's memory, line of the buffer, bytes) for each line. The buffer has no gaps.
@@ -41,7 +41,7 @@ void for_lines(const echolux_staged& staged, std::int64_t bytes, Buffer& buffer,
 }
 
 // Returns the buffer as an array that owns it, without the dimensions of absent repeats.
-nb::object shown(const std::shared_ptr<Buffer>& buffer, const echolux_staged& staged, nb::dlpack::dtype type) {
+nb::object as_array(const std::shared_ptr<Buffer>& buffer, const echolux_staged& staged, nb::dlpack::dtype type) {
     std::vector<std::size_t> shape;
     for (std::size_t i = 0; i < 5; ++i) {
         const bool is_repeat = i == 1 || i == 3;
@@ -56,7 +56,7 @@ nb::object shown(const std::shared_ptr<Buffer>& buffer, const echolux_staged& st
 
 // The stage works on a copy. If it keeps the array against the rules, the data becomes stale, but the memory stays
 // valid.
-bool goes_on(User& user, const echolux_staged& staged) {
+bool call_stage(User& user, const echolux_staged& staged) {
     const char* name = names.at(static_cast<std::size_t>(staged.stage));
     const VoxelLayout layout = layout_of(staged.voxel);
     std::int64_t bytes = layout.bytes;
@@ -67,13 +67,13 @@ bool goes_on(User& user, const echolux_staged& staged) {
     for_lines(staged, layout.bytes, *buffer,
               [](auto* theirs, auto* ours, auto size) { std::memcpy(ours, theirs, size); });
     {
-        const nb::object array = shown(buffer, staged, layout.type);
+        const nb::object array = as_array(buffer, staged, layout.type);
         if (!nb::cast<bool>(user.stages.attr("_call")(name, array, staged.volume, staged.first_b_scan, staged.scale,
                                                       staged.offset))) {
             return false;
         }
     }
-    if (buffer.use_count() > 1) {
+    if (buffer.use_count() > 1) {  // the stage has kept the array, against the rules
         user.stages.attr("_kept")(name);
         return false;
     }
@@ -83,21 +83,23 @@ bool goes_on(User& user, const echolux_staged& staged) {
     return true;
 }
 
+// Called by the library on its own threads, through which exceptions must not pass: they are printed and end the work.
 int call(void* user, const echolux_staged* staged) {
-    const GilAcquire ours(std::nothrow);
-    if (!ours) return 1;
+    const GilAcquire gil(std::nothrow);
+    if (!gil) return 1;
     try {
-        return goes_on(*static_cast<User*>(user), *staged) ? 0 : 1;
+        return call_stage(*static_cast<User*>(user), *staged) ? 0 : 1;
     } catch (nb::python_error& error) {
         error.discard_as_unraisable("a stage of echolux");
         return 1;
     }
 }
 
+// Leaks the object if the interpreter has ended, because only the interpreter can free it.
 void release(void* user) {
     if (Py_IsInitialized() == 0) return;
-    const GilAcquire ours(std::nothrow);
-    if (ours) delete static_cast<User*>(user);
+    const GilAcquire gil(std::nothrow);
+    if (gil) delete static_cast<User*>(user);
 }
 
 void set_stages(const Scan& scan, const nb::object& stages) {

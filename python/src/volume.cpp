@@ -12,7 +12,8 @@
 namespace echolux::python {
 namespace {
 
-// Read-only: the voxels may be shared.
+// Returns an array that shares the voxels and keeps them alive. Read-only, because other arrays and the library may use
+// them too.
 nb::ndarray<nb::numpy, nb::ro> numpy_of(const Volume& volume) {
     const std::vector<std::size_t> edges = shape_of(volume.facts);
     auto keeper = std::make_unique<std::shared_ptr<const api::Volume>>(volume.share());
@@ -37,8 +38,8 @@ Volume made(const Grid& grid, nb::handle array, double time_s, std::int64_t numb
 
 void write(const Volume& volume, nb::handle given, bool overwrite, const nb::object& progress) {
     const std::string path = path_of(given);
-    watched(progress, [=](const api::Progress& told) {
-        volume.get().write(path, overwrite, told);
+    watched(progress, [=](const api::Progress& report) {
+        volume.get().write(path, overwrite, report);
         return true;
     });
 }

@@ -89,7 +89,7 @@ class Shared {
     // For threads that do not hold the interpreter lock.
     template <class Work>
     auto locked(const Work& work) const {
-        const std::lock_guard<std::recursive_mutex> mine(state_->lock);
+        const std::lock_guard<std::recursive_mutex> guard(state_->lock);
         return work(state_->one);
     }
 
@@ -128,16 +128,16 @@ void check_signals();
 class Watch {
   public:
     // Called by the working thread; false stops it.
-    bool tell(const std::string& task, std::int64_t done, std::int64_t total);
+    bool report(const std::string& task, std::int64_t done, std::int64_t total);
     void finish(std::exception_ptr problem) noexcept;
 
-    // Called by the waiting thread with the interpreter lock. Calls told(task, done, total), unless it is None, about
-    // ten times per second, and throws what it or a signal handler raises; the work is then stopped but not waited for.
-    // Also throws errors of the work.
-    void wait(const nb::object& told);
+    // Called by the waiting thread with the interpreter lock. Calls on_progress(task, done, total), unless it is None,
+    // about ten times per second, and throws what it or a signal handler raises; the work is then stopped but not
+    // waited for. Also throws errors of the work.
+    void wait(const nb::object& on_progress);
 
   private:
-    bool show(const nb::object& told, std::unique_lock<std::mutex>& mine);
+    bool show(const nb::object& on_progress, std::unique_lock<std::mutex>& guard);
 
     const std::thread::id waiter_ = std::this_thread::get_id();
     std::mutex lock_;
@@ -160,7 +160,7 @@ class Worker {
 // Runs work(progress) on its own thread, so that KeyboardInterrupt never waits for a long step. `work` owns everything
 // it uses, because it may continue for a moment after the call has ended.
 template <class Work>
-auto watched(const nb::object& told, Work work) {
+auto watched(const nb::object& on_progress, Work work) {
     require_own_threads();
     using Result = decltype(work(std::declval<const api::Progress&>()));
     struct Task {
@@ -175,7 +175,7 @@ auto watched(const nb::object& told, Work work) {
         try {
             task->result.emplace(
                 task->work([&watch = task->watch](const std::string& name, std::int64_t done, std::int64_t total) {
-                    return watch.tell(name, done, total);
+                    return watch.report(name, done, total);
                 }));
         } catch (...) {
             problem = std::current_exception();
@@ -183,7 +183,7 @@ auto watched(const nb::object& told, Work work) {
         task->watch.finish(problem);
         task.reset();
     }).detach();
-    task->watch.wait(told);
+    task->watch.wait(on_progress);
     return std::move(*task->result);
 }
 
