@@ -274,13 +274,13 @@ void Control::Parts::send(const Reply& reply, const Result& result) const {
 // Limits how much voxel data is copied per connection: at most two requests are read at a time, and none while the
 // client is more than 1 MiB behind.
 bool Control::Parts::waits_for_others(const Deferred& one, const std::vector<Deferred>& all) const {
-    constexpr std::ptrdiff_t at_a_time = 2;
+    constexpr std::ptrdiff_t max_reads = 2;
     constexpr std::size_t behind = 1 << 20;  // bytes not yet received by the client
     const Connection& asks = one.reply.connection();
     const auto reads = [&](const Deferred& other) {
         return other.is_reading && !other.begins && other.reply.connection().id() == asks.id();
     };
-    return one.is_reading && (asks.waiting_bytes() > behind || std::ranges::count_if(all, reads) >= at_a_time);
+    return one.is_reading && (asks.waiting_bytes() > behind || std::ranges::count_if(all, reads) >= max_reads);
 }
 
 // Returns true if the request has been answered. The user request is complete when no job holds it.

@@ -89,8 +89,8 @@ void ControlServer::update() {
 
 // While requests arrive, a short wait lets several of them be handled together.
 double ControlServer::timeout_s() const {
-    constexpr double asked = 0.004;
-    return parts_->is_asked ? asked : parts_->control.timeout_s();
+    constexpr double busy_wait_s = 0.004;
+    return parts_->is_asked ? busy_wait_s : parts_->control.timeout_s();
 }
 
 // ---- Link server
@@ -99,8 +99,8 @@ namespace {
 
 using igtl::Peer;
 
-constexpr double poll_alone_s = 0.25, poll_connected_s = 0.01;
-constexpr std::size_t max_string = 65535;
+constexpr double poll_alone_s = 0.25, poll_connected_s = 0.01;  // without and with a connected peer
+constexpr std::size_t max_string = 65535;                       // bytes; STRING messages count them in 16 bits
 
 // Connection for one request. The first text sent is the response; later texts are notifications.
 class RequestConnection : public Connection {

@@ -431,8 +431,8 @@ namespace {
 
 constexpr std::size_t introduction_bytes = 4096;  // size of the first line
 // Limits for reading after the last message, see linger().
-constexpr double lingers_s = 2;
-constexpr std::size_t lingers_bytes = 1 << 22;
+constexpr double linger_s = 2;
+constexpr std::size_t max_linger_bytes = 1 << 22;
 
 std::string error_line(const char* code, const char* what, const char* remedy) {
     return fmt::format("{{\"error\": {{\"code\": \"{}\", \"what\": \"{}\", \"remedy\": \"{}\"}}}}", code, what, remedy);
@@ -541,9 +541,9 @@ class LineHandler : public ClientHandler, public Unauthenticated {
         no_more_messages();
         error_code ignored;
         stream_.plain().socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
-        end_after(lingers_s);
+        end_after(linger_s);
         waste_.resize(1 << 16);
-        read_waste(lingers_bytes);
+        read_waste(max_linger_bytes);
     }
 
     void read_waste(std::size_t most) {
@@ -652,8 +652,8 @@ using Headers = std::map<http::field, std::string>;
 constexpr std::size_t form_bytes = 4096, part_bytes = 1 << 16;
 constexpr double upload_pause_s = 30;  // maximum pause between parts
 // Limits for reading after the last response, see linger().
-constexpr double web_lingers_s = 2;
-constexpr std::size_t web_lingers_bytes = 1 << 20;
+constexpr double web_linger_s = 2;
+constexpr std::size_t max_web_linger_bytes = 1 << 20;
 
 // Pages may only load their own files.
 constexpr const char* policy =
@@ -872,9 +872,9 @@ class HttpHandler : public Unauthenticated, public std::enable_shared_from_this<
     void linger() {
         error_code ignored;
         stream_.plain().socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
-        stream_.plain().expires_after(in_time(web_lingers_s));
+        stream_.plain().expires_after(in_time(web_linger_s));
         waste_.resize(part_bytes);
-        read_waste(web_lingers_bytes);
+        read_waste(max_web_linger_bytes);
     }
 
     void read_waste(std::size_t most) {

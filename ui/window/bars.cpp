@@ -270,7 +270,7 @@ struct BarWidths {
     float record, start, state, losses;
 };
 constexpr BarWidths wide_bar{186, 76, 116, 158}, narrow_bar{92, 34, 116, 124};
-constexpr float bar_gap = 6, menus_width = 400, menu_width = 70;
+constexpr float bar_gap = 6, menus_width = 400, menu_width = 70;  // all menus in a wide window, one in a narrow one
 
 float total(const BarWidths& widths) {
     return widths.record + widths.start + widths.state + widths.losses + 4 * bar_gap;
@@ -473,7 +473,7 @@ void draw_job(const PanelContext& context, const JobState& job, std::size_t othe
 
 // Shows the progress of a picture being drawn, or the longest running job, or the next step of a measuring tool.
 void draw_work(const PanelContext& context, float left, float right, float middle) {
-    constexpr double min_reported_s = 0.3;
+    constexpr double min_reported_s = 0.3;  // shorter jobs would flicker
     if (const auto share = context.work.exporting().share_of_picture()) {
         write(context, context.style.text, left, right - left, middle,
               fmt::format("rendering the image: {:.0f} %", 100 * *share), context.style.ink);
@@ -562,12 +562,12 @@ void show_log(const PanelContext& context) {
 
 // Errors stay until they are settled or dismissed; notes expire, those about files later.
 const Notice* notice_to_show(Workspace& work) {
-    constexpr double note_lasts_s = 12, note_of_file_lasts_s = 60;
+    constexpr double max_note_s = 12, max_file_note_s = 60;
     const std::deque<Notice>& all = work.notices().all();
     for (auto notice = all.rbegin(); notice != all.rend(); ++notice) {
         if (!notice->stands) continue;
-        const double lasts_s = notice->file.path.empty() ? note_lasts_s : note_of_file_lasts_s;
-        if (notice->is_problem || work.notices().age_s(*notice) <= lasts_s) return &*notice;
+        const double max_s = notice->file.path.empty() ? max_note_s : max_file_note_s;
+        if (notice->is_problem || work.notices().age_s(*notice) <= max_s) return &*notice;
     }
     return nullptr;
 }
@@ -587,8 +587,8 @@ void StatusLine::draw_notice(const PanelContext& context, int lines, float left,
     }
     tooltip(context, "Dismiss; the log keeps it");
     left += style.px(30);
-    constexpr float min_room = 330;
-    const bool has_buttons = !shown.file.path.empty() && right - left > style.px(min_room);
+    constexpr float min_width = 330;  // else the buttons would leave no space for the text
+    const bool has_buttons = !shown.file.path.empty() && right - left > style.px(min_width);
     const float end = has_buttons ? right - style.px(108 + 6 + 52 + 10) : right;
     const std::string line = text_of(shown);
     const bool is_shortened = write_lines(context, lines, left, end, middle, line, colour);

@@ -314,10 +314,10 @@ class Offscreen final : public OffscreenWindow {
 
     // With a simulated clock, a short real wait still gives other threads time to run.
     std::vector<TimestampedEvent> take_events(double max_s) override {
-        constexpr double moment_s = 0.002;
-        const double waits_s = picture_s_ ? std::min(max_s, moment_s) : max_s;
+        constexpr double max_real_s = 0.002;
+        const double wait_s = picture_s_ ? std::min(max_s, max_real_s) : max_s;
         std::unique_lock lock(mutex_);
-        const bool is_there = changed_.wait_for(lock, std::chrono::duration<double>(std::max(waits_s, 0.0)),
+        const bool is_there = changed_.wait_for(lock, std::chrono::duration<double>(std::max(wait_s, 0.0)),
                                                 [this] { return is_woken_ || !events_.empty(); });
         is_woken_ = false;
         if (!is_there) by_hand_s_ += std::max(max_s, 0.0);

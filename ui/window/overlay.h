@@ -1,5 +1,5 @@
-// Sheets above the window that Esc closes: about, key map, command palette, tour, questions, and
-// the dialog for raw files; the file dialog is another one. The window behind them keeps running.
+// Sheets above the window that Esc closes: about, key map, command palette, tour, questions, and the dialog for raw
+// files; the file dialog is another one. The window behind them keeps running.
 #pragma once
 
 #include <cstddef>

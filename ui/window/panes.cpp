@@ -197,8 +197,8 @@ void Panes::follow(const PanelContext& context) {
 }
 
 bool Panes::are_rays_slow() const {
-    constexpr double soon_s = 0.03;
-    return rays_s_ >= soon_s;
+    constexpr double slow_s = 0.03;
+    return rays_s_ >= slow_s;
 }
 
 // With slow rays, displays the last finished picture of a pane instead of waiting.
@@ -786,8 +786,7 @@ static bool is_measuring(const PanelContext& context) {
 }
 
 // Parts of the read-out, which are not broken in a narrow pane. Positions in medical volumes are those of the patient,
-// because depth and A-scans have no meaning there. Voxels count from 1, like
-// the slices in titles.
+// because depth and A-scans have no meaning there. Voxels count from 1, like the slices in titles.
 static std::vector<std::string> read_out(const Probe& probe, const VolumeGrid& grid, const std::string& orientation) {
     const std::string unit = short_unit(probe.unit);
     std::vector<std::string> parts{short_number(probe.value) + (unit.empty() ? "" : " " + unit)};
@@ -884,9 +883,9 @@ void Panes::drag_on(const PanelContext& context, const VolumeGrid& grid, Pane& p
 // A click tolerates small movements.
 bool Panes::has_dragged(const PanelContext& context) const {
     if (has_moved_) return true;
-    constexpr float trembles = 3;
+    constexpr float max_click_px = 3;  // at scale 1
     const ImVec2 by = ImGui::GetMouseDragDelta(ImGui::IsMouseDown(0) ? 0 : ImGui::IsMouseDown(1) ? 1 : 2, 0);
-    return std::hypot(by.x, by.y) > context.style.px(trembles);
+    return std::hypot(by.x, by.y) > context.style.px(max_click_px);
 }
 
 // Changes window and level of all sections, and of the volume if it is linked.

@@ -152,12 +152,12 @@ struct MainWindow::Parts {
 
 namespace {
 
-constexpr double shortest_s = 1.0 / 60;                                     // minimum interval of frames
-constexpr double asked_every_s = 0.002, slow_asked_every_s = 0.008;         // interval of checks whether rays are done
-constexpr double figures_every_s = 0.2;                                     // while something is running
-constexpr double rests_after_s = 0.6;                                       // afterwards no frame rate is shown
-constexpr double timeout_s = 0.25;                                          // wait of run() without events
-constexpr double device_tried_every_s = 0.5, device_returns_within_s = 30;  // attempts to restore a lost device
+constexpr double shortest_s = 1.0 / 60;                               // minimum interval of frames
+constexpr double ray_check_s = 0.002, slow_ray_check_s = 0.008;       // interval of checks whether rays are done
+constexpr double figure_interval_s = 0.2;                             // of numbers shown while something is running
+constexpr double rests_after_s = 0.6;                                 // afterwards no frame rate is shown
+constexpr double timeout_s = 0.25;                                    // wait of run() without events
+constexpr double device_attempt_interval_s = 0.5, max_device_s = 30;  // attempts to restore a lost device
 
 std::vector<std::uint64_t> values_of(const std::vector<ScreenPane>& shown) {
     std::vector<std::uint64_t> values;
@@ -337,13 +337,16 @@ void MainWindow::Parts::plan_next() {
         view_source != nullptr && (view_source->is_at_work() || plays(*view_source) || state.plays_keys || has_news);
     const bool pictures_change = moves || (view_source != nullptr && !panes.is_final()) || work.is_busy();
     // Pending rays are checked often, so that the next ones start without delay.
-    const double asked_s = panes.are_rays_slow() ? slow_asked_every_s : asked_every_s;
-    pictures_at = !pictures_change ? never : now + (panes.waits_for_rays() ? asked_s : shortest_s);
+    const double check_s = panes.are_rays_slow() ? slow_ray_check_s : ray_check_s;
+    pictures_at = !pictures_change ? never : now + (panes.waits_for_rays() ? check_s : shortest_s);
     if (moves || !work.jobs().is_idle() || panes.needs_turn()) {
         // The user aligns the instrument with the curves of this layout.
         const bool aligns = moves && work.settings().window().layout == PaneLayout::alignment;
-        const double every_s = state.plays_keys ? 0.02 : aligns ? 0.05 : panes.needs_turn() ? 0.1 : figures_every_s;
-        layout_at = std::min(layout_at, laid_out_at + every_s);
+        const double interval_s = state.plays_keys     ? 0.02
+                                  : aligns             ? 0.05
+                                  : panes.needs_turn() ? 0.1
+                                                       : figure_interval_s;
+        layout_at = std::min(layout_at, laid_out_at + interval_s);
     } else if (pictures_change) {
         layout_at = std::min(layout_at, laid_out_at + 1);
     } else if (state.pace.pictures_per_s > 0) {
@@ -369,12 +372,12 @@ bool MainWindow::Parts::revive() {
         loss.reset();
         return true;
     }
-    const bool may_come = !work.viewer().has_renderer() && seconds() < loss->since + device_returns_within_s;
+    const bool may_come = !work.viewer().has_renderer() && seconds() < loss->since + max_device_s;
     if (!may_come) {
         throw Error(ErrorCode::device, "the graphics device was lost and could not be recovered", loss->error.problem(),
                     "restart Echolux: the last state is restored; a running recording was completed");
     }
-    layout_at = loss->tries_at = seconds() + device_tried_every_s;
+    layout_at = loss->tries_at = seconds() + device_attempt_interval_s;
     return false;
 }
 

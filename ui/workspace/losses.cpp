@@ -47,9 +47,9 @@ void Losses::follow(const LiveStats& stats) {
         added(source_, stats.arrived.lost_blocks + stats.arrived.misshapen_blocks) + added(recorder_, of_recording);
     if (lost <= 0) return;
     unseen_ += lost;
-    constexpr double together_s = 1;
+    constexpr double merged_s = 1;  // one marker for losses this close together
     constexpr std::size_t max_losses = 1000;
-    if (!all_.empty() && stats.seconds - all_.back().at_s < together_s) {
+    if (!all_.empty() && stats.seconds - all_.back().at_s < merged_s) {
         all_.back().blocks += lost;
         return;
     }

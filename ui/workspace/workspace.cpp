@@ -294,12 +294,13 @@ void Workspace::update(double now_s) {
 }
 
 bool Workspace::device_lost(const Error& error) {
-    constexpr double lately_s = 60;
+    // A device lost for the third time within a minute is not restored, because it would probably be lost again.
+    constexpr double counted_s = 60;
     constexpr std::size_t max_losses = 2;
     Parts& parts = *parts_;
     if (parts.viewer.has_renderer()) parts.notices.report_problem("display", error);  // report it only once
     std::deque<double>& losses = parts.losses_s;
-    while (!losses.empty() && parts.now_s - losses.front() > lately_s) losses.pop_front();
+    while (!losses.empty() && parts.now_s - losses.front() > counted_s) losses.pop_front();
     if (losses.size() < max_losses) {
         if (!parts.attempt("display", [&] { parts.revive(); })) return false;
         losses.push_back(parts.now_s);
