@@ -137,9 +137,9 @@ class Affine(ProgramCase):
         matrix = AFFINES["oblique, left-handed"]
         self.write_nifti("in.nii.gz", matrix)
         for ending in KEEP_NOTES:
-            told = self.convert("in.nii.gz", "between" + ending)
-            self.assertEqual(len(told["warnings"]), 1, told)
-            self.assertRegex(told["warnings"][0], "no field for position and orientation")
+            report = self.convert("in.nii.gz", "between" + ending)
+            self.assertEqual(len(report["warnings"]), 1, report)
+            self.assertRegex(report["warnings"][0], "no field for position and orientation")
             for last in ("out.nii", "out.nrrd", "out.mha"):
                 with self.subTest(between=ending, last=last):
                     self.convert("between" + ending, last)
@@ -201,9 +201,9 @@ class Affine(ProgramCase):
 
     def test_warns_once_of_properties_that_numpy_cannot_hold(self):
         self.write_nifti("in.nii", AFFINES["oblique"])
-        told = self.convert("in.nii", "out.npy")
-        self.assertEqual(len(told["warnings"]), 1, told)
-        self.assertRegex(told["warnings"][0], r"NumPy cannot hold spacings and their unit, position and orientation")
+        report = self.convert("in.nii", "out.npy")
+        self.assertEqual(len(report["warnings"]), 1, report)
+        self.assertRegex(report["warnings"][0], r"NumPy cannot hold spacings and their unit, position and orientation")
         self.assertRegex(self.succeed("convert", "in.nii", "again.npy").err, r"echolux: warning: again.npy: NumPy cannot hold")
 
     def test_keeps_own_volumes(self):

@@ -154,8 +154,8 @@ class Calibrate(ProgramCase):
         names = [f"m{depth}/scan.toml" for depth in depths]
         found = []
         for resample in ("linear", "catmull_rom", "nufft"):
-            told = self.succeed("calibrate", "rolloff", *names, "--set", f"recipe.resample={resample}", "--json").out
-            found.append([mirror["level_db"] for mirror in json.loads(told)["mirrors"]])
+            output = self.succeed("calibrate", "rolloff", *names, "--set", f"recipe.resample={resample}", "--json").out
+            found.append([mirror["level_db"] for mirror in json.loads(output)["mirrors"]])
         np.testing.assert_allclose(found[0], found[2], atol=0.02)
         np.testing.assert_allclose(found[1], found[2], atol=0.02)
 

@@ -38,9 +38,9 @@ class Convert(ProgramCase):
                 self.succeed("reconstruct", "s/scan.toml", "-o", f"part{begin}.nrrd", "--blocks", f"{begin}:{end}", *how)
             self.assertIn("joined from 3 parts", self.succeed("convert", "part*.nrrd", "joined.nrrd", "--overwrite").out)
             np.testing.assert_array_equal(read_volume(self.folder / "joined.nrrd"), read_volume(self.folder / "whole.nrrd"))
-        told = self.succeed("info", "joined.nrrd").out
-        self.assertRegex(told, r"B-scans +10\n")
-        self.assertNotIn("time points", told)
+        output = self.succeed("info", "joined.nrrd").out
+        self.assertRegex(output, r"B-scans +10\n")
+        self.assertNotIn("time points", output)
         (self.folder / "part3.nrrd").unlink()
         self.refuse("convert", "part*.nrrd", "gap.nrrd", names=["do not join", "3 B-scans from 0 on, then B-scan 4"])
 

@@ -59,9 +59,9 @@ OF_CALIBRATE = ["background", "noise", "k", "dispersion", "rolloff"]
 class Counts(ProgramCase):
     def test_single_items_are_in_singular(self):
         scan = write_scan(self.folder, np.ones((1, 1, 256), "<u2"), recipe={"background": "none"})
-        told = self.succeed("reconstruct", scan, "-o", "v.nrrd")
-        self.assertIn("1 A-scan in", told.out)
-        for text in (told.out, told.err):
+        finished = self.succeed("reconstruct", scan, "-o", "v.nrrd")
+        self.assertIn("1 A-scan in", finished.out)
+        for text in (finished.out, finished.err):
             self.assertNotRegex(text, r"\b1 (A-scans|B-scans|volumes|lines)\b(?!/)")
 
 
@@ -107,9 +107,9 @@ class Documents(ProgramCase):
     def test_settings_page_lists_settings_of_program(self):
         page = (ROOT / "docs/settings.md").read_text()
         written = page.split("<!-- settings:begin -->")[1].split("<!-- settings:end -->")[0]
-        told = self.succeed("info", "--settings").out
-        self.assertIn("recipe.window", told)
-        self.assertEqual(written.strip(), told.strip(), "./dev gallery writes the table anew")
+        output = self.succeed("info", "--settings").out
+        self.assertIn("recipe.window", output)
+        self.assertEqual(written.strip(), output.strip(), "./dev gallery writes the table")
 
     def test_pictures_are_whole(self):
         for picture in (ROOT / "docs/pictures").rglob("*.png"):

@@ -34,8 +34,8 @@ def write_nifti(path, volume, spacing_um=SPACING_UM):
 
 def words_of(pdf):
     """Returns each word of the first page with the centre of its box, in points."""
-    told = subprocess.run(["pdftotext", "-bbox", pdf, "-"], capture_output=True, text=True, check=True).stdout
-    boxes = re.findall(r'<word xMin="(\S+)" yMin="(\S+)" xMax="(\S+)" yMax="(\S+)">(.*?)</word>', told)
+    output = subprocess.run(["pdftotext", "-bbox", pdf, "-"], capture_output=True, text=True, check=True).stdout
+    boxes = re.findall(r'<word xMin="(\S+)" yMin="(\S+)" xMax="(\S+)" yMax="(\S+)">(.*?)</word>', output)
     return [(box[4], (float(box[0]) + float(box[2])) / 2, (float(box[1]) + float(box[3])) / 2) for box in boxes]
 
 

@@ -13,9 +13,9 @@ SMALL = ["--samples", 512, "--a-scans", 24, "--b-scans", 10]
 class MainJob(ProgramCase):
     def test_simulate_info_reconstruct_render(self):
         self.succeed("simulate", "vessel", "--out", "scan/scan.toml", "--seed", 7, *SMALL)
-        told = self.succeed("info", "scan/scan.toml").out
+        output = self.succeed("info", "scan/scan.toml").out
         for number in ["512", "24", "10"]:
-            self.assertRegex(told, rf"\b{number}\b")
+            self.assertRegex(output, rf"\b{number}\b")
         self.succeed("reconstruct", "scan/scan.toml", "-o", "volume.nrrd")
         volume = read_volume(self.folder / "volume.nrrd")
         self.assertEqual(volume.shape[:2], (10, 24))
@@ -29,13 +29,13 @@ class MainJob(ProgramCase):
         self.succeed("simulate", "layers", "--out", "scan.toml", *SMALL)
         self.succeed("reconstruct", "scan.toml", "-o", "volume.nrrd")
         volume = read_volume(self.folder / "volume.nrrd")
-        told = self.succeed("render", "volume.nrrd", "--mode", "mip", "--size", "64x64", "--probe", "32,32",
+        output = self.succeed("render", "volume.nrrd", "--mode", "mip", "--size", "64x64", "--probe", "32,32",
                             "--probe", "0,0").out
-        found = re.search(r"pixel 32,32: value (\S+) dB above noise floor in voxel \((\d+), (\d+), (\d+)\)", told)
-        self.assertTrue(found, told)
+        found = re.search(r"pixel 32,32: value (\S+) dB above noise floor in voxel \((\d+), (\d+), (\d+)\)", output)
+        self.assertTrue(found, output)
         depth, a_scan, b_scan = (int(found[i]) for i in (2, 3, 4))
         self.assertAlmostEqual(float(found[1]), volume[b_scan, a_scan, depth], delta=1e-3)
-        self.assertIn("pixel 0,0: nothing is visible", told)
+        self.assertIn("pixel 0,0: nothing is visible", output)
         self.refuse("render", "volume.nrrd", "--size", "64x64", "--probe", "64,0", names=["64 x 64"])
 
     def test_each_scene_is_simulated(self):

@@ -73,11 +73,11 @@ class Stills(ProgramCase):
     def test_info_shows_how_pictures_were_made(self):
         for name in ["a.png", "b.tif"]:
             with self.subTest(name=name):
-                told = self.succeed("info", name).out
-                self.assertIn(fingerprint(read(self.folder / name)), told)
+                output = self.succeed("info", name).out
+                self.assertIn(fingerprint(read(self.folder / name)), output)
                 for line in [r"view\.azimuth_deg\s+12\.5", r"session\.file\s+\S+volume\.tif", r"picture\.program\s+\d",
                              rf"picture\.bits\s+{PICTURES[name]}", r"picture\.device\s+\S+", r"view\.samples\s+4"]:
-                    self.assertRegex(told, line)
+                    self.assertRegex(output, line)
         facts = json.loads(self.succeed("info", "a.png", "--json").out)["facts"]
         self.assertEqual(facts["view.azimuth_deg"]["value"], 12.5)
         self.assertEqual(facts["picture.input_hash"]["value"],
@@ -123,10 +123,10 @@ class StillsOfScans(ProgramCase):
     def test_slow_pictures_of_scans_store_recipe(self):
         write_scan(self.folder, recipe={"window": "hamming", "levels": "noise_floor"})
         self.succeed("render", "scan.toml", "-o", "a.png", "--size", "72x48", "--set", "recipe.depth_end=90")
-        told = self.succeed("info", "a.png").out
-        self.assertRegex(told, r"recipe\.window\s+hamming")
-        self.assertRegex(told, r"recipe\.depth_end\s+90")
-        self.assertRegex(told, r"picture\.spectra_hash\s+\w{16}")
+        output = self.succeed("info", "a.png").out
+        self.assertRegex(output, r"recipe\.window\s+hamming")
+        self.assertRegex(output, r"recipe\.depth_end\s+90")
+        self.assertRegex(output, r"picture\.spectra_hash\s+\w{16}")
         self.assertIn("identical, bit for bit", self.succeed("reproduce", "a.png").out)
         (self.folder / "a-again.png").unlink()
         (self.folder / "scan.toml").write_text(toml_text({"scan": {"file": "x"}}))

@@ -13,8 +13,8 @@ class Settings(ProgramCase):
     def window_of(self, *options):
         write_scan(self.folder)
         self.succeed("reconstruct", "scan.toml", "-o", "v.nrrd", *options)
-        told = self.succeed("info", "v.nrrd").out
-        return "rect" if "recipe.window" in told and "rect" in told else "hann"
+        output = self.succeed("info", "v.nrrd").out
+        return "rect" if "recipe.window" in output and "rect" in output else "hann"
 
     def test_last_option_wins(self):
         self.assertEqual(self.window_of("--window=hann", "--set", "recipe.window=rect"), "rect")
@@ -87,8 +87,8 @@ class NoEffect(ProgramCase):
         self.warned("lights has no effect", *render, "--lights", "three-point")
         self.warned("area_lights has no effect", *render, "--mode", "traced", "--paths", "1", "--area-lights", "40,35,3,1.2,0,1,0.96,0.9")
         self.warned("view.point_size has no effect: view.mode is mip", *render, "--mode", "mip", "--set", "view.point_size=0.5")
-        told = json.loads(self.succeed(*render, "--lights", "three-point", "--json").out)
-        self.assertEqual(len(told["warnings"]), 1)
+        output = json.loads(self.succeed(*render, "--lights", "three-point", "--json").out)
+        self.assertEqual(len(output["warnings"]), 1)
         self.assertNotIn("no effect", self.succeed(*render, "--mode", "mip").err)
 
     def test_slow_planes_and_slabs_outside_volume(self):
@@ -104,8 +104,8 @@ class Noticed(ProgramCase):
         """Reconstructing only one of several volumes used to go unnoticed."""
         fringes = np.zeros((4, 3, 4, 256), "<u2") + np.arange(256, dtype="<u2")
         write_scan(self.folder, fringes.reshape(12, 4, 256), name="many.toml", scan={"b_scans": 3, "volumes": 4})
-        told = self.succeed("reconstruct", "many.toml", "-o", "one.nrrd").out
-        self.assertIn("volume 0 of 4; --volume all", told)
+        output = self.succeed("reconstruct", "many.toml", "-o", "one.nrrd").out
+        self.assertIn("volume 0 of 4; --volume all", output)
         for words in (["--volume", "0"], ["--volume", "all"]):
             self.assertNotIn("of 4", self.succeed("reconstruct", "many.toml", "-o", "one.nrrd", *words).out)
 

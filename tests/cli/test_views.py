@@ -134,10 +134,10 @@ class Channels(ProgramCase):
         self.assertEqual(red[..., 1:].max(), 0)
         hidden = self.picture("hidden.png", "--channel", "octa.nrrd:angiogram", "--channel-2-shown=false")
         np.testing.assert_array_equal(hidden, plain)
-        told = self.succeed("info", "both.png").out
-        self.assertRegex(told, r"view\.channel_2_file\s+\S*octa\.nrrd")
-        self.assertRegex(told, r"view\.channel_3_curve\s+\S*labels\.toml")
-        self.assertRegex(told, r"picture\.channel_hashes\s+\w{16}")
+        output = self.succeed("info", "both.png").out
+        self.assertRegex(output, r"view\.channel_2_file\s+\S*octa\.nrrd")
+        self.assertRegex(output, r"view\.channel_3_curve\s+\S*labels\.toml")
+        self.assertRegex(output, r"picture\.channel_hashes\s+\w{16}")
         self.assertIn("identical, bit for bit", self.succeed("reproduce", "both.png").out)
         write_nrrd(self.folder / "octa.nrrd", np.ones((16, 16, 16)))
         self.refuse("reproduce", "both.png", names=["octa.nrrd", "changed"], lines=None)

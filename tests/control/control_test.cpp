@@ -78,8 +78,8 @@ TEST_F(ControlTest, SettingsAreSetAndReadBack) {
 
 TEST_F(ControlTest, OneInvalidValueRejectsAll) {
     const Json before = result("get", {{"keys", {"view.mode"}}});
-    const std::string told = refusal("set", {{"values", {{"view.mode", "mip"}, {"view.zoom", -5}}}});
-    EXPECT_NE(told.find("bad_setting: view.zoom"), std::string::npos) << told;
+    const std::string reason = refusal("set", {{"values", {{"view.mode", "mip"}, {"view.zoom", -5}}}});
+    EXPECT_NE(reason.find("bad_setting: view.zoom"), std::string::npos) << reason;
     EXPECT_EQ(result("get", {{"keys", {"view.mode"}}}), before);
 }
 
@@ -280,12 +280,12 @@ TEST_F(ControlTest, NamesUnreadableFiles) {
 
 TEST_F(ControlTest, OperationsTakeOnlyTheirOwnArguments) {
     volume_file("ball.nii");
-    const auto told = [&](const std::string& name, const Json& arguments) {
+    const auto reason = [&](const std::string& name, const Json& arguments) {
         return refusal("operation.run", {{"name", name}, {"arguments", arguments}});
     };
-    EXPECT_NE(told("filtr", Json::object()).find("did you mean filter?"), std::string::npos);
-    EXPECT_NE(told("filter", {{"patch", {"3"}}}).find("expected one value"), std::string::npos);
-    EXPECT_NE(told("filter", {{"calibration.k_map=/k", "x"}}).find("is not a key"), std::string::npos);
+    EXPECT_NE(reason("filtr", Json::object()).find("did you mean filter?"), std::string::npos);
+    EXPECT_NE(reason("filter", {{"patch", {"3"}}}).find("expected one value"), std::string::npos);
+    EXPECT_NE(reason("filter", {{"calibration.k_map=/k", "x"}}).find("is not a key"), std::string::npos);
     const Json both{{"input", {"ball.nii", "ball.nii"}}, {"output", "mean.nrrd"}, {"filter.method", nullptr}};
     EXPECT_EQ(result("operation.run", {{"name", "filter"}, {"arguments", both}})["looks"], 2);
     EXPECT_FALSE(work().viewer().is_open());
@@ -296,33 +296,34 @@ TEST_F(ControlTest, OperationsKeepToAllowedFolders) {
     volume_file("ball.nii");
     std::ofstream(folder() / "scan.toml") << "[scan]\nfile = \"spectra.raw\"\nsamples = 64\na_scans = 4\n";
     std::filesystem::create_symlink("/etc", folder() / "link");
-    const auto told = [&](const Json& arguments) {
+    const auto reason = [&](const Json& arguments) {
         return refusal("operation.run", {{"name", "filter"}, {"arguments", arguments}});
     };
     for (const char* name : {"/etc/passwd", "../elsewhere.nrrd", "link/passwd"}) {
-        EXPECT_NE(told({{"input", name}, {"output", "o.nrrd"}}).find("outside the folders"), std::string::npos) << name;
-        EXPECT_NE(told({{"input", "ball.nii"}, {"output", name}}).find("outside the folders"), std::string::npos);
+        EXPECT_NE(reason({{"input", name}, {"output", "o.nrrd"}}).find("outside the folders"), std::string::npos)
+            << name;
+        EXPECT_NE(reason({{"input", "ball.nii"}, {"output", name}}).find("outside the folders"), std::string::npos);
     }
     for (const char* input : {"scan.toml", "ball.nii", "spectra.h5"}) {
         const Json named{{"input", input}, {"output", "o.nrrd"}, {"calibration.background", "/etc/passwd"}};
-        EXPECT_NE(told(named).find("outside the folders"), std::string::npos) << input;
+        EXPECT_NE(reason(named).find("outside the folders"), std::string::npos) << input;
     }
     std::ofstream(folder() / "scan.toml", std::ios::app) << "[calibration]\nbackground = \"../elsewhere.csv\"\n";
-    EXPECT_NE(told({{"input", "scan.toml"}, {"output", "o.nrrd"}}).find("outside the folders"), std::string::npos);
+    EXPECT_NE(reason({{"input", "scan.toml"}, {"output", "o.nrrd"}}).find("outside the folders"), std::string::npos);
     EXPECT_FALSE(std::filesystem::exists(folder() / "o.nrrd"));
 }
 
 // Curves of channels and parts of a movie's path are parts of a text.
 TEST_F(ControlTest, RenderReadsNoFilesOfOtherFolders) {
     volume_file("ball.nii");
-    const auto told = [&](const char* key, const char* value) {
+    const auto reason = [&](const char* key, const char* value) {
         const Json arguments{{"input", "ball.nii"}, {"output", "p.png"}, {key, value}};
         return refusal("operation.run", {{"name", "render"}, {"arguments", arguments}});
     };
     for (const char* channel : {"ball.nii:/etc/gone.toml", "ball.nii:../gone.toml", "../gone.nii", "/etc/gone.nii:hot"})
-        EXPECT_NE(told("channel", channel).find("outside the folders"), std::string::npos) << channel;
-    EXPECT_NE(told("path", "turntable+/etc/gone.toml").find("outside the folders"), std::string::npos);
-    EXPECT_NE(told("view", "/etc/gone.toml").find("outside the folders"), std::string::npos);
+        EXPECT_NE(reason("channel", channel).find("outside the folders"), std::string::npos) << channel;
+    EXPECT_NE(reason("path", "turntable+/etc/gone.toml").find("outside the folders"), std::string::npos);
+    EXPECT_NE(reason("view", "/etc/gone.toml").find("outside the folders"), std::string::npos);
     EXPECT_FALSE(std::filesystem::exists(folder() / "p.png"));
 }
 
@@ -331,9 +332,9 @@ TEST_F(ControlTest, MoviePathJoinsKeyFramesOfAllowedFolders) {
     volume_file("ball.nii");
     const Json arguments{
         {"input", "ball.nii"}, {"movie", "m.gif"}, {"path", "turntable+gone.toml"}, {"frames", 2}, {"size", "16x16"}};
-    const std::string told = refusal("operation.run", {{"name", "render"}, {"arguments", arguments}});
-    EXPECT_NE(told.find((folder() / "gone.toml").string()), std::string::npos) << told;
-    EXPECT_EQ(told.find("is not a movie path"), std::string::npos) << told;
+    const std::string reason = refusal("operation.run", {{"name", "render"}, {"arguments", arguments}});
+    EXPECT_NE(reason.find((folder() / "gone.toml").string()), std::string::npos) << reason;
+    EXPECT_EQ(reason.find("is not a movie path"), std::string::npos) << reason;
 }
 
 TEST_F(ControlTest, OperationsKeepDisplayedFiles) {
@@ -341,9 +342,9 @@ TEST_F(ControlTest, OperationsKeepDisplayedFiles) {
     result("open", {{"file", "ball.nii"}});
     volume_file("other.nii");
     const Json arguments{{"input", "other.nii"}, {"output", "ball.nii"}};
-    const std::string told =
+    const std::string reason =
         refusal("operation.run", {{"name", "filter"}, {"arguments", arguments}, {"overwrite", true}});
-    EXPECT_NE(told.find("would overwrite an input"), std::string::npos) << told;
+    EXPECT_NE(reason.find("would overwrite an input"), std::string::npos) << reason;
 }
 
 TEST_F(ControlTest, LimitsNumberOfRunningOperations) {
@@ -373,11 +374,12 @@ TEST_F(ControlTest, OperationsReadNoFileThatIsNotDescribed) {
         for (const BoundField& field : operation->settings().fields()) {
             if (!std::holds_alternative<std::string>(field.default_value) || !field.choices.empty()) continue;
             const Json arguments{{field.key(), "/etc/gone.toml"}};
-            const std::string told =
+            const std::string reason =
                 refusal("operation.run", {{"name", std::string(info->name)}, {"arguments", arguments}});
-            const bool is_read = told.find("bad_file") != std::string::npos && told.find("gone") != std::string::npos;
-            EXPECT_FALSE(is_read) << field.key() << ": " << told;
-            EXPECT_EQ(names_files(field), told.find("outside the folders") != std::string::npos) << field.key();
+            const bool is_read =
+                reason.find("bad_file") != std::string::npos && reason.find("gone") != std::string::npos;
+            EXPECT_FALSE(is_read) << field.key() << ": " << reason;
+            EXPECT_EQ(names_files(field), reason.find("outside the folders") != std::string::npos) << field.key();
         }
     }
 }

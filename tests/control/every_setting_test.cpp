@@ -160,16 +160,16 @@ TEST_F(EverySetting, RejectsOutOfRangeValuesWithKeyAndRemedy) {
 }
 
 TEST_F(EverySetting, IsDescribedLikeList) {
-    const Json told = ask("describe", {{"what", "settings"}})["result"]["settings"];
+    const Json described = ask("describe", {{"what", "settings"}})["result"]["settings"];
     const std::vector<ListedSetting> all = all_settings();
-    ASSERT_EQ(told.size(), all.size());
+    ASSERT_EQ(described.size(), all.size());
     for (std::size_t i = 0; i < all.size(); ++i) {
-        EXPECT_EQ(told[i]["key"], all[i].field.key());
+        EXPECT_EQ(described[i]["key"], all[i].field.key());
         const nlohmann::ordered_json listed = object_of(all[i]);
         for (const auto& [name, value] : listed.items()) {
-            EXPECT_EQ(Json(told[i][name]), Json(value)) << all[i].field.key() << ", " << name;
+            EXPECT_EQ(Json(described[i][name]), Json(value)) << all[i].field.key() << ", " << name;
         }
-        for (const char* name : {"value", "type", "holds"}) EXPECT_TRUE(told[i].contains(name)) << name;
+        for (const char* name : {"value", "type", "holds"}) EXPECT_TRUE(described[i].contains(name)) << name;
     }
 }
 

@@ -114,13 +114,13 @@ TEST_F(LibraryRender, MovieIsWritten) {
     const lux::Volume volume = cube();
     auto movie = lux::make<echolux_movie>();
     movie.frames = 3;
-    int told = 0;
+    int calls = 0;
     const auto count = [&](const std::string&, std::int64_t, std::int64_t) {
-        ++told;
+        ++calls;
         return true;
     };
     lux::write_movie(&volume, {}, *view_, (folder.path() / "turn_%04d.png").string(), movie, count);
-    EXPECT_GE(told, 3);
+    EXPECT_GE(calls, 3);
     EXPECT_TRUE(std::filesystem::exists(folder.path() / "turn_0002.png"));
     const std::string file = (folder.path() / "cube.nrrd").string();
     volume.write(file);

@@ -197,8 +197,8 @@ TEST_F(Together, RejectsOtherSizesByName) {
 
 class TracedTogether : public Traced {};
 
-// Adding-doubling results for a slab (LIGHT.md) at albedo 0.9 and optical depth 1. Two channels absorb together like a
-// single one.
+// Adding-doubling results for a slab, the ones of traced_test.cpp, at albedo 0.9 and optical depth 1. Two channels
+// absorb together like a single one.
 TEST_F(TracedTogether, TwoChannelsScatterLikeTheirSum) {
     set_slab();
     set_white(0.4, 64);

@@ -72,7 +72,7 @@ TEST_F(LiveChanges, ReprocessesBScansInPlace) {
     const std::uint64_t news = path_->display.news();
     take(with_dispersion(-30));
     ASSERT_TRUE(path_->feeder.reprocess(block(0, 3, 6)));
-    EXPECT_NE(path_->display.news(), news) << "pictures are told";
+    EXPECT_NE(path_->display.news(), news) << "pictures are notified";
     const auto before = expected(0);
     const auto after = expected(0, with_dispersion(-30));
     EXPECT_EQ(shown(), mixed(before, after, 3, 6));

@@ -219,7 +219,7 @@ class LiveRecent : public LiveTest {
         plan.recipe.depth_end = 20;
         return plan;
     }
-    std::string told() {
+    std::string take_lines() {
         std::string lines;
         for (const BlockSink::SinkMessage& news : path_->feeder.take_messages()) lines += news.line + "\n";
         return lines;
@@ -237,7 +237,7 @@ TEST_F(LiveRecent, OneLineReportsNumberOrReason) {
     EXPECT_THAT(line(0, 250'000'000), AllOf(HasSubstr("not enough memory is free"), Not(HasSubstr("keep_gb"))));
     EXPECT_EQ(line(0, 200'000'000, "lost"), "cannot keep volumes: lost");
     keep(10);
-    EXPECT_THAT(told(), HasSubstr("raise `source.keep_gb`"));
+    EXPECT_THAT(take_lines(), HasSubstr("raise `source.keep_gb`"));
     EXPECT_EQ(path_->display.kept().max_volumes, 0);
 }
 
@@ -246,12 +246,13 @@ TEST_F(LiveRecent, UsesNewSlotsIfNoneCanBeKept) {
     keep(plenty);
     ASSERT_TRUE(feed(0) && feed(1));
     EXPECT_GE(path_->display.kept().max_volumes, 3);
-    told();
+    take_lines();
     change(cropped());
     submissions_ = 2;  // the first creates slots, the second those for kept volumes
     EXPECT_TRUE(path_->feeder.take_change(SwapPoint::between_volumes));
     EXPECT_EQ(path_->feeder.grid().depth, 20);
-    EXPECT_THAT(told(), AllOf(HasSubstr("cannot keep volumes: "), HasSubstr("volumes of another size were discarded")));
+    EXPECT_THAT(take_lines(),
+                AllOf(HasSubstr("cannot keep volumes: "), HasSubstr("volumes of another size were discarded")));
     EXPECT_EQ(path_->display.kept().max_volumes, 0);
     EXPECT_TRUE(feed(2)) << "who feeds needs no device that draws";
 }

@@ -228,10 +228,10 @@ class PagesOfASource : public Pages {
 };
 
 TEST_F(PagesOfASource, IsReadOnceThenOnlyNewPages) {
-    std::int64_t told = 0;
-    paged().set_volume(source_, [&](std::int64_t read) { told += read; });
+    std::int64_t reported = 0;
+    paged().set_volume(source_, [&](std::int64_t read) { reported += read; });
     EXPECT_EQ(source_->voxels_read, odd_grid.voxels());
-    EXPECT_EQ(told, odd_grid.voxels());
+    EXPECT_EQ(reported, odd_grid.voxels());
     paged().render(a_view());
     EXPECT_GT(source_->voxels_read, odd_grid.voxels());
     EXPECT_LE(source_->voxels_read, odd_grid.voxels() + 62 * 34 * 34 * 34);

@@ -27,7 +27,7 @@ class Probing : public SharedRendering {
         set(view_, "preset=gray low=0 high=40");
     }
 
-    void look_askew_in_perspective() {
+    void look_obliquely_in_perspective() {
         set(view_, "projection=perspective zoom=1 azimuth_deg=25 elevation_deg=40 roll_deg=10");
     }
 
@@ -80,7 +80,7 @@ class ProbedBall : public Probing {
 
 TEST_F(ProbedBall, IsHitWhereRayMeetsSphere) {
     for (const auto& [x, y] : {std::pair{60, 50}, {71, 38}, {45, 60}, {60, 30}, {2, 3}}) expect_the_sphere(x, y);
-    look_askew_in_perspective();
+    look_obliquely_in_perspective();
     for (const auto& [x, y] : {std::pair{60, 50}, {74, 44}, {44, 66}, {70, 62}, {119, 99}}) expect_the_sphere(x, y);
 }
 
@@ -125,7 +125,7 @@ TEST_F(Probing, CompositeStopsAtQuarterOfLight) {
 
 TEST_F(Probing, CompositeHitsSamePlaneObliquely) {
     show(db_grid(edge, edge, edge), block);
-    look_askew_in_perspective();
+    look_obliquely_in_perspective();
     view_.opacity = 1000;
     for (const auto& [x, y] : {std::pair{60, 45}, {50, 50}, {70, 40}}) {
         const auto [start, unit] = ray(x, y);
@@ -186,7 +186,7 @@ TEST_F(Probing, SectionsReportPositionsAndValuesInPlane) {
         return 0.1 * static_cast<double>(z) + 0.05 * static_cast<double>(a) + 0.2 * static_cast<double>(b);
     };
     show(db_grid(edge, edge, edge), value);
-    look_askew_in_perspective();  // a section must ignore it
+    look_obliquely_in_perspective();  // a section must ignore it
     set(view_, "roll_deg=0 show=slice plane_offset_um=10.5");
     for (const auto& [x, y] : {std::pair{60, 70}, {30, 40}, {95, 99}}) {
         const auto probe = renderer().probe(view_, x, y);
@@ -203,7 +203,7 @@ TEST_F(Probing, SectionsReportPositionsAndValuesInPlane) {
 // In any mode, the reported position is on the ray of the pixel, and the value is that of the volume there.
 TEST_F(Probing, EveryModeReportsVoxelOnRay) {
     show(db_grid(edge, edge, edge), ball(db_grid(edge, edge, edge), 36));
-    look_askew_in_perspective();
+    look_obliquely_in_perspective();
     view_.isovalue = 10;
     for (const ViewMode mode : all_modes) {
         view_.mode = mode;

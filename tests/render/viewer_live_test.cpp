@@ -149,19 +149,19 @@ TEST_F(ScansInViewer, OpenNoiseFloorIsMeasured) {
         return noise_floor_of(scan);
     };
     // Empty while a new ring has no volume.
-    const auto told = [&]() -> std::optional<double> {
+    const auto stated = [&]() -> std::optional<double> {
         const std::shared_ptr<const Volume> volume = view_source().volume();
         if (!volume) return std::nullopt;
         return std::stod(volume->provenance.at("recipe.noise_floor_db"));
     };
-    EXPECT_NEAR(told().value(), measured(Window::hann), 1e-9);
+    EXPECT_NEAR(stated().value(), measured(Window::hann), 1e-9);
     ASSERT_NE(measured(Window::hann), measured(Window::blackman));
     view_source().live()->change(changed([](Scan& scan) { scan.recipe.window = Window::blackman; }));
     turn_until([&] {
-        const std::optional<double> now = told();
+        const std::optional<double> now = stated();
         return now && *now != measured(Window::hann);
     });
-    EXPECT_NEAR(told().value(), measured(Window::blackman), 1e-9);
+    EXPECT_NEAR(stated().value(), measured(Window::blackman), 1e-9);
 }
 
 TEST_F(ScansInViewer, RecipeWithFlowHasFlowGrid) {

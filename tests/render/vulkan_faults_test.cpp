@@ -150,12 +150,12 @@ class VulkanFaults : public testing::TestWithParam<Workload> {
         const VulkanFaultPlan plan{at, time};
         Watch::trying(GetParam(), plan);
         layer_.plan(plan);
-        std::string told;
+        std::string problem;
         try {
             EXPECT_EQ(GetParam().run().pixels, expected_.pixels) << where(plan);
         } catch (const Error& error) {
-            told = error.line();
-            EXPECT_THAT(error.code(), AnyOf(ErrorCode::device, ErrorCode::out_of_memory)) << told << where(plan);
+            problem = error.line();
+            EXPECT_THAT(error.code(), AnyOf(ErrorCode::device, ErrorCode::out_of_memory)) << problem << where(plan);
         } catch (const std::exception& error) {
             ADD_FAILURE() << "no Error, but: " << error.what() << where(plan);
         }

@@ -41,10 +41,10 @@ class WatchedThreads : public Threads {
   public:
     Clock::time_point now() override { return real_threads().now(); }
     LiveThread start(Work work) override { return real_threads().start(std::move(work)); }
-    bool wait(std::unique_lock<std::mutex>& lock, std::condition_variable_any& told, const std::stop_token& stop,
+    bool wait(std::unique_lock<std::mutex>& lock, std::condition_variable_any& changed, const std::stop_token& stop,
               Clock::time_point time, const std::function<bool()>& is_so) override {
         ++waits;
-        return real_threads().wait(lock, told, stop, time, is_so);
+        return real_threads().wait(lock, changed, stop, time, is_so);
     }
 
     std::atomic<int> waits = 0;

@@ -26,10 +26,10 @@ class LeapingThreads : public Threads {
   public:
     Clock::time_point now() override { return real_threads().now() + leap_.load(); }
     LiveThread start(Work work) override { return real_threads().start(std::move(work)); }
-    bool wait(std::unique_lock<std::mutex>& lock, std::condition_variable_any& told, const std::stop_token& stop,
+    bool wait(std::unique_lock<std::mutex>& lock, std::condition_variable_any& changed, const std::stop_token& stop,
               Clock::time_point time, const std::function<bool()>& is_so) override {
         const bool has_end = time != Clock::time_point::max();
-        return real_threads().wait(lock, told, stop, has_end ? time - leap_.load() : time, is_so);
+        return real_threads().wait(lock, changed, stop, has_end ? time - leap_.load() : time, is_so);
     }
 
     // Only one thread may call it at a time.

@@ -71,7 +71,7 @@ class SimulatedDisplay : public BlockSink {
     }
 
     // A new session: volumes count from zero.
-    void restart() { is_anew_ = true; }
+    void restart() { is_restarted_ = true; }
 
     // Checks the invariants of the display.
     void expect_sense() const {
@@ -137,7 +137,7 @@ class SimulatedDisplay : public BlockSink {
 
     void begin(const Block& block) {
         if (block.volume <= volume_) {
-            if (!std::exchange(is_changed_ ? is_changed_ : is_anew_, false))
+            if (!std::exchange(is_changed_ ? is_changed_ : is_restarted_, false))
                 world_.fail(fmt::format("volume {} is fed after volume {}", block.volume, volume_));
         }
         volume_ = block.volume;
@@ -278,9 +278,9 @@ class SimulatedDisplay : public BlockSink {
     std::uint64_t written_issued_ = 0;
     std::optional<WriteTicket> ticket_;
     std::int64_t volume_ = -1, next_ = 0, id_ = nothing, last_id_ = 0;
-    std::int64_t seen_ = nothing;                // id of the last whole volume in a picture
-    bool is_looked_at_ = false;                  // a read ticket is outstanding
-    bool is_changed_ = false, is_anew_ = false;  // each allows one volume that is not newer
+    std::int64_t seen_ = nothing;                     // id of the last whole volume in a picture
+    bool is_looked_at_ = false;                       // a read ticket is outstanding
+    bool is_changed_ = false, is_restarted_ = false;  // each allows one volume that is not newer
     std::optional<double> wanted_;
     LiveThread gpus_, viewer_;
 };

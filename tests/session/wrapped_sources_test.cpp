@@ -29,7 +29,7 @@ class ListedSource : public Source {
     std::int64_t pool_blocks() const override { return 5; }
     const SourceCapabilities& capabilities() const override { return capabilities_; }
     SourceCapabilities& can() { return capabilities_; }
-    Scan& told() { return scan_; }
+    Scan& mutable_scan() { return scan_; }
     std::string name() const override { return name_; }
     void start() override { is_running = true; }
     Arrival next(std::chrono::milliseconds) override {
@@ -199,7 +199,7 @@ TEST_F(Joined, RejectsDifferentInstruments) {
     }
     parts.clear();
     for (const char* name : {"A", "B"}) parts.push_back(std::make_unique<ListedSource>(name));
-    static_cast<ListedSource&>(*parts.back()).told().calibration.background = {1, 2, 3, 4, 5, 6, 7, 8};
+    static_cast<ListedSource&>(*parts.back()).mutable_scan().calibration.background = {1, 2, 3, 4, 5, 6, 7, 8};
     try {
         const JoinedSource refused(std::move(parts));
         ADD_FAILURE() << "it is not refused";
@@ -272,7 +272,7 @@ class LinesSource : public Source {
     std::deque<Block> script;
     bool is_running = false, ends = false;
     std::chrono::milliseconds takes{0}, was_given{0};
-    Scan& told() { return scan_; }
+    Scan& mutable_scan() { return scan_; }
     SourceCapabilities& can() { return capabilities_; }
 
   private:
@@ -472,7 +472,7 @@ TEST(InterleavedRefusal, NamesDifferencesOfInstruments) {
         std::vector<std::unique_ptr<Source>> parts;
         parts.push_back(std::make_unique<LinesSource>(0, 2));
         auto other = std::make_unique<LinesSource>(1, 2);
-        change(other->told());
+        change(other->mutable_scan());
         parts.push_back(std::move(other));
         try {
             const InterleavedSource refused(std::move(parts), {}, MemoryKind::host);

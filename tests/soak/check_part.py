@@ -64,22 +64,22 @@ class Order:
         owed = gap.missing + gap.lost
         if gap.interruptions == 0:
             if run != before:
-                return "the source began anew, which is not in the index"
+                return "the source restarted, which is not in the index"
             hole = place - end
-            return "" if hole == owed * self.block else f"a hole of {hole} frames, {owed} blocks are owned up to"
+            return "" if hole == owed * self.block else f"a hole of {hole} frames, {owed} blocks are in the index"
         next_volume = (end - 1) // self.volume + 1
         begins, rest = divmod(run, self.volume)
         if rest != 0:
-            return f"the source began anew with frame {rest} of a volume"
+            return f"the source restarted with frame {rest} of a volume"
         if gap.missing == 0:  # nothing in between: every frame is accounted for
             last = next_volume
         else:  # the index counts these interruptions but not the volumes they fell in
             last = next_volume + gap.interruptions + owed * self.block // self.volume
         if not next_volume <= begins <= last:
-            return f"the source began anew in volume {begins}, expected {next_volume} to {last}"
+            return f"the source restarted in volume {begins}, expected {next_volume} to {last}"
         least = gap.lost if gap.missing == 0 else 0
         if not least * self.block <= sequence <= owed * self.block:
-            return f"{sequence} frames of the source that began anew are not there, {owed} blocks are owned up to"
+            return f"{sequence} frames of the source are missing after its restart, {owed} blocks are in the index"
         return ""
 
 

@@ -77,7 +77,7 @@ class CheckPart(unittest.TestCase):
     def test_accepts_reported_holes(self):
         self.right(Recording().blocks(0, 3).blocks(5, 9, lost=2))
         self.right(Recording().blocks(0, 3).block(4, 0, lost=1, missing=2).blocks(6, 9))
-        self.wrong(Recording().blocks(0, 3).blocks(5, 9, lost=1), "a hole of 4 frames, 1 blocks are owned up to")
+        self.wrong(Recording().blocks(0, 3).blocks(5, 9, lost=1), "a hole of 4 frames, 1 blocks are in the index")
         self.wrong(Recording().blocks(0, 3).blocks(5, 9), "a hole of 4 frames, 0 blocks")
         self.wrong(Recording().blocks(0, 3).blocks(3, 9, lost=1), "a hole of 0 frames, 1 blocks")
 
@@ -91,10 +91,10 @@ class CheckPart(unittest.TestCase):
     def test_rejects_restarted_source_with_uncounted_holes(self):
         begun = Recording().blocks(0, 5)
         self.wrong(begun.blocks(12, 14, run=12, interruptions=1), "in volume 3, expected 2 to 2")
-        self.wrong(Recording().blocks(0, 5).blocks(6, 9, run=6, interruptions=1), "began anew with frame 4 of a volume")
+        self.wrong(Recording().blocks(0, 5).blocks(6, 9, run=6, interruptions=1), "restarted with frame 4 of a volume")
         self.wrong(Recording().blocks(0, 5).blocks(10, 14, run=8, interruptions=1), "4 frames of the source")
         self.wrong(Recording().blocks(0, 5).blocks(8, 14, run=8, interruptions=1, lost=2), "0 frames of the source")
-        self.wrong(Recording().blocks(0, 5).blocks(8, 14, run=8), "began anew, which is not in the index")
+        self.wrong(Recording().blocks(0, 5).blocks(8, 14, run=8), "restarted, which is not in the index")
         self.wrong(Recording().blocks(0, 5).blocks(8, 14, interruptions=1), "in volume 0, expected 2 to 2")
 
     def test_accepts_restarted_source_with_missing_blocks(self):
@@ -114,7 +114,7 @@ class CheckPart(unittest.TestCase):
         self.wrong(good, "1 lost blocks in the index, 2 were counted", (7, 1, 2))
         good.raw[100] ^= 1
         self.wrong(good, "is not what the index says")
-        self.wrong(Recording().block(0, 0).block(1, 3), "the source began anew, which is not in the index")
+        self.wrong(Recording().block(0, 0).block(1, 3), "the source restarted, which is not in the index")
 
 
 if __name__ == "__main__":

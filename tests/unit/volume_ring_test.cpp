@@ -237,7 +237,7 @@ TEST(VolumeRing, UnseenVolumeStaysLate) {
     EXPECT_EQ(ring.statistics().late, 2);
     EXPECT_EQ(ring.statistics().shown, 0);
     for (std::int64_t volume = 3; volume < 20; ++volume) publish(ring, volume);
-    EXPECT_EQ(ring.statistics().late, 19) << "each of the volumes in a slot is counted anew";
+    EXPECT_EQ(ring.statistics().late, 19) << "each of the volumes in a slot is counted again";
 }
 
 TEST(VolumeRing, CopyToHostIsNotShown) {

@@ -88,7 +88,7 @@ class Attacks : public testing::Test {
         return found;
     }
     // A client with the token is still answered.
-    void goes_on() {
+    void expect_service() {
         EXPECT_THAT(get("/", fmt::format("Cookie: echolux-{}={}\r\n", port_, steering)), HasSubstr("the page"));
     }
     static std::string status(const std::string& answer) { return answer.substr(0, answer.find("\r\n")); }
@@ -118,7 +118,7 @@ TEST_F(Attacks, RejectsWrongTokensNamesOriginsAndPathsInOneLine) {
     const std::string entered = get("/?token=steering-token-1234");
     EXPECT_THAT(entered, HasSubstr("HttpOnly; SameSite=Lax"));
     EXPECT_THAT(entered, HasSubstr("Content-Security-Policy: default-src 'none'"));
-    goes_on();
+    expect_service();
 }
 
 TEST_F(Attacks, InvalidRequestsAndFramesEndOnlyTheirConnection) {
@@ -148,7 +148,7 @@ TEST_F(Attacks, InvalidRequestsAndFramesEndOnlyTheirConnection) {
     EXPECT_EQ(other->read("answer"),
               "\x81\x06"
               "answer");
-    goes_on();
+    expect_service();
 }
 
 TEST_F(Attacks, RejectsHugeMessageByHeader) {
@@ -166,7 +166,7 @@ TEST_F(Attacks, RejectsHugeMessageByHeader) {
         status(ask(fmt::format(
             "PUT /upload/x?token={} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000000000\r\n\r\n", steering))),
         HasSubstr("413"));
-    goes_on();
+    expect_service();
 }
 
 TEST_F(Attacks, DropsSlowAndSilentClientsAmongThousandConnections) {
@@ -181,10 +181,10 @@ TEST_F(Attacks, DropsSlowAndSilentClientsAmongThousandConnections) {
     std::vector<std::unique_ptr<RawConnection>> many;
     for (int i = 0; i < 1000; ++i) {
         many.push_back(std::make_unique<RawConnection>(port_));
-        if (i % 100 == 0) goes_on();
+        if (i % 100 == 0) expect_service();
     }
     EXPECT_LE(server_->unauthenticated(), options.limits.unauthenticated + 1);
-    goes_on();
+    expect_service();
 }
 
 TEST_F(Attacks, ReportsTooManyClients) {
@@ -193,7 +193,7 @@ TEST_F(Attacks, ReportsTooManyClients) {
     open(options);
     const auto one = socket(), other = socket();
     EXPECT_THAT(ask(handshake("/ws?token=steering-token-1234")), HasSubstr("too many clients are connected"));
-    goes_on();
+    expect_service();
 }
 
 TEST_F(Attacks, DropsClientsThatDoNotRead) {
@@ -208,7 +208,7 @@ TEST_F(Attacks, DropsClientsThatDoNotRead) {
     const auto mebibyte = std::make_shared<const std::vector<std::byte>>(1 << 20);
     for (int i = 0; i < 200 && connection->is_open(); ++i) connection->send_binary(mebibyte);
     EXPECT_TRUE(becomes_true([&] { return !connection->is_open(); }));
-    goes_on();
+    expect_service();
 }
 
 TEST_F(Attacks, DelaysReadingOfFastClients) {
@@ -233,7 +233,8 @@ TEST_F(Attacks, DelaysReadingOfFastClients) {
             return std::ssize(unanswered);
         };
         AWAIT(take() >= most);
-        for (int i = 0; i < 3; ++i) goes_on();  // the network's thread serves others, and reads no more of this one
+        for (int i = 0; i < 3; ++i)
+            expect_service();  // the network's thread serves others, and reads no more of this one
         EXPECT_EQ(take(), most);
         for (const Incoming& incoming : unanswered) incoming.from->send_text("answer");
         unanswered.clear();
@@ -241,7 +242,7 @@ TEST_F(Attacks, DelaysReadingOfFastClients) {
     }
     line->end_sending();
     EXPECT_EQ(count(line->read(), "answer"), 200U);
-    goes_on();
+    expect_service();
 }
 
 TEST_F(Attacks, AnswersAfterEndOfInput) {
@@ -280,7 +281,7 @@ TEST_F(Attacks, RejectionWaitsForWritesButNotForSilentReaders) {
         }
         EXPECT_TRUE(becomes_true([&] { return !connection->is_open(); }));
     }
-    goes_on();
+    expect_service();
 }
 
 TEST_F(Attacks, UnauthenticatedConnectionsDoNotCutUpload) {
@@ -291,7 +292,7 @@ TEST_F(Attacks, UnauthenticatedConnectionsDoNotCutUpload) {
     AWAIT(!std::filesystem::is_empty(folder_.path()));  // the upload is accepted
     std::vector<std::unique_ptr<RawConnection>> many;
     for (int i = 0; i < 200; ++i) many.push_back(std::make_unique<RawConnection>(port_));
-    goes_on();
+    expect_service();
     upload.send("0123456789");
     EXPECT_THAT(status(upload.read("\r\n\r\n")), HasSubstr("201"));
 }

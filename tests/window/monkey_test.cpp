@@ -183,7 +183,7 @@ class Monkeys : public WorkspaceTest {
             }
             memory.push_back(resident_bytes());
             work().recordings().stop();
-            EXPECT_TRUE(comes_to_rest()) << "a job does not end";
+            EXPECT_TRUE(finish_jobs()) << "a job does not end";
         } catch (const std::exception& error) {
             FAIL() << error.what() << "\nseed " << seed << ", after\n" << monkey.story();
         }
@@ -205,7 +205,7 @@ class Monkeys : public WorkspaceTest {
     }
 
     // Like until(), but tolerates views that cannot be shown.
-    bool comes_to_rest() {
+    bool finish_jobs() {
         const auto start = Clock::now();
         while (!work().jobs().is_idle() && Clock::now() - start < std::chrono::minutes(2)) {
             see();

@@ -137,7 +137,7 @@ class RealWindow : public testing::Test {
     }
 
     // Waits until the picture is the same several times in a row.
-    bool comes_to_rest() {
+    bool await_still_picture() {
         std::string before;
         int same = 0;
         constexpr int seen_as_still = 15;
@@ -169,12 +169,12 @@ TEST_F(RealWindow, ShowsVolumeTurnsItAndEnds) {
     ASSERT_TRUE(wait_until("the window",
                            [&] { return !hand("search --name 'ramp.nrrd - Echolux'").empty() || program_->ended(); }));
     ASSERT_FALSE(program_->ended()) << text_of(said());
-    ASSERT_TRUE(comes_to_rest()) << text_of(said());
+    ASSERT_TRUE(await_still_picture()) << text_of(said());
     const std::string before = screen();
 
     hand("mousemove 500 250 mousedown 1 mousemove_relative -- 80 20 mousemove_relative -- 40 10 mouseup 1");
     EXPECT_TRUE(wait_until("the volume to turn", [&] { return changed(before, screen()) > 0.005; }));
-    ASSERT_TRUE(comes_to_rest());
+    ASSERT_TRUE(await_still_picture());
     const std::string turned = screen();
 
     hand("key ctrl+k");

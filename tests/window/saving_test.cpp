@@ -157,7 +157,7 @@ TEST_F(Saving, CancelledMovieEndsSoon) {
     ASSERT_TRUE(turn_until([this] { return work().jobs().is_idle(); }));
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
     EXPECT_TRUE(turn_until([this] { return work().notices().all().back().line.starts_with("movie cancelled"); }))
-        << "what is kept of it is told";
+        << "the kept part is reported";
     std::printf("cancelled within %.2f s\n", took.count());
     EXPECT_LT(took.count(), 20);  // 2 s on an idle machine
 }
@@ -189,7 +189,7 @@ TEST_F(Opening, SlowClickedCardShowsProgress) {
     const std::uint64_t job = work().opening("sim:retina")->id;
     if (window().place_of("start.sim.retina")) click(middle_of("start.sim.retina"));
     const auto opening = work().opening("sim:retina");
-    EXPECT_TRUE(!opening || opening->id == job) << "a second click begins nothing anew";
+    EXPECT_TRUE(!opening || opening->id == job) << "a second click starts no second job";
     ASSERT_TRUE(turn_until([this] { return work().viewer().is_open(); }));
     EXPECT_FALSE(work().opening("sim:retina").has_value());
 }

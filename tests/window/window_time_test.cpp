@@ -90,11 +90,11 @@ TEST_F(WindowTime, ShowsValueUnderPointer) {
     const Image before = picture();
     move(middle_of(PaneKind::b_scan));
     ASSERT_TRUE(settle());
-    EXPECT_GT(difference(before, picture(), corner), 2) << "nothing is told";
+    EXPECT_GT(difference(before, picture(), corner), 2) << "the read-out is missing";
     EXPECT_EQ(difference(before, picture(), of_bar), 0) << "the scale bar is covered";
     move({1, 400});
     ASSERT_TRUE(settle());
-    EXPECT_LT(difference(before, picture(), corner), 0.5) << "it is told still";
+    EXPECT_LT(difference(before, picture(), corner), 0.5) << "the read-out is still shown";
 }
 
 TEST_F(WindowTime, FinestPictureComesLast) {

@@ -168,7 +168,7 @@ TEST_F(WorkspaceFiles, PicturesAndSessionsAskBeforeOpeningCamera) {
         EXPECT_THAT(standing("source"), Not(HasSubstr("open it again"))) << "it was allowed, and is tried: " << file;
         EXPECT_NE(standing("source"), "") << "there is no such camera";
         open(file);
-        EXPECT_THAT(standing("source"), HasSubstr("open it again")) << "each time is asked anew";
+        EXPECT_THAT(standing("source"), HasSubstr("open it again")) << "it asks again each time";
     }
 }
 

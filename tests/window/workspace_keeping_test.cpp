@@ -15,7 +15,7 @@ using testing::HasSubstr;
 
 class WorkspaceKeeping : public WorkspaceTest {
   protected:
-    void look_around() {
+    void change_view() {
         work().change("view.mode", std::string("mip"));
         work().change("view.azimuth_deg", -12.5);
         work().change("window.layout", std::string("sections"));
@@ -45,7 +45,7 @@ class WorkspaceKeeping : public WorkspaceTest {
 
 TEST_F(WorkspaceKeeping, SessionBringsBackEverything) {
     open_volume();
-    look_around();
+    change_view();
     work().save_session(folder() / "mine.toml");
     settle();
     remake("elsewhere");
@@ -117,7 +117,7 @@ TEST_F(WorkspaceKeeping, SessionReportsMissingFile) {
 
 TEST_F(WorkspaceKeeping, ScreenshotRestoresItsView) {
     open_volume();
-    look_around();
+    change_view();
     work().change("view.width", std::int64_t{96});
     work().change("view.height", std::int64_t{64});
     work().exporting().save_picture(folder() / "picture.png");
@@ -217,7 +217,7 @@ TEST_F(WorkspaceKeeping, RestoresWindow) {
 // A copy of the state folder at some moment is what a crash leaves behind.
 TEST_F(WorkspaceKeeping, OffersLastStateAfterCrash) {
     open_volume();
-    look_around();
+    change_view();
     work().update(work().now_s() + work().settings().window().autosave_s + 1);
     settle();
     std::filesystem::copy(folder() / "state", folder() / "crashed", std::filesystem::copy_options::recursive);
