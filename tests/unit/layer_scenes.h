@@ -26,7 +26,9 @@ inline Surfaces found_in(const LayeredScene& scene, const SurfaceSearch& search)
     return find_surfaces(scene.intensity, scene.size, search, silent);
 }
 
-// Speckle with these powers between boundaries at these depths, blurred along the depth by a point spread function.
+// Speckle with these powers between boundaries at these depths, blurred along the depth by a point spread function. A
+// Gaussian blur divides the variance of white noise by 2 sqrt(pi) sigma; amplitudes are scaled so that the mean
+// intensity stays as given.
 inline LayeredScene blurred(const std::vector<float>& boundaries, const std::vector<double>& powers, const Size3& size,
                             unsigned seed) {
     constexpr double sigma = 1.1;
