@@ -23,6 +23,7 @@ struct Plan {
     int repetitions;
 };
 
+// Full HD on a GPU. Software Vulkan is so slow that a small and short movie must suffice.
 Plan plan_of(bool gpu, bool quick) {
     if (quick) return {32, 64, 48, 6, 1};
     if (!gpu) return {96, 640, 360, 48, 1};

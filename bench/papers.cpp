@@ -127,7 +127,7 @@ void measure_memory(BenchBook& book, const BenchProcessor& processor) {
     };
     book.figure(key, meaning, "B", [&] {
         constexpr std::int64_t few = 8 * 1024, many = 40 * 1024;
-        bytes_of(few);  // subtract memory that does not depend on the number of lines
+        bytes_of(few);  // the first one also loads kernels; the difference of two sizes cancels all constant memory
         return std::vector{(bytes_of(many) - bytes_of(few)) / ((many - few) / 1024)};
     });
 }
@@ -165,11 +165,13 @@ std::vector<BenchComparison> beside_the_papers(const BenchReport& report, bool o
                                                const std::vector<PublishedFigure>& figures) {
     std::vector<BenchComparison> rows;
     for (const PublishedFigure& one : figures) {
+        // Without a GPU, the cases of the selected processor are the CPU's own and have no prefix.
         const bool is_cpus = one.figure.starts_with("cpu.");
         const std::string key = is_cpus && !on_gpu ? one.figure.substr(4) : one.figure;
         BenchComparison row{one.paper, one.what, one.hardware, one.unit, one.value, key, 0, 0};
         if (const BenchFigure* figure = report.find(key); figure != nullptr && figure->spread.median > 0) {
             const double median = figure->spread.median;
+            // Papers that report seconds for a set are compared by its number of A-scans. A factor above 1 is faster.
             row.ours = one.lines > 0 ? static_cast<double>(one.lines) / median : median;
             row.factor = one.unit == "A-scans/s" ? row.ours / row.published : row.published / row.ours;
         }

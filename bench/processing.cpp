@@ -57,6 +57,7 @@ std::vector<float> layered_speckle(const Size3& size) {
     return power;
 }
 
+// The filters of the table in docs/filters.md. The default compares 11 x 11 x 7 cubes per voxel and is the slowest.
 struct FilterCase {
     std::string key, meaning;
     SpeckleFilter filter;
@@ -83,7 +84,7 @@ std::vector<FilterCase> filter_cases() {
             {"filter/median5", "median of 5 x 5 x 5", median5}};
 }
 
-// Measures work on a volume of `voxels` voxels.
+// Measures work on a volume of `voxels` voxels, as time and as rate, because papers report either.
 void measure(BenchBook& book, const std::string& key, const std::string& meaning, double voxels,
              const std::function<void()>& work) {
     std::vector<double> rates;
@@ -119,6 +120,7 @@ void measure_filters_on_gpu(BenchBook& book, const Size3& size, const BackendCho
             [&] { filtered_on_gpu(power, size, tables, choice); });
 }
 
+// All boundaries of the simulated retina, at least three rows apart.
 SurfaceSearch retina_search(const BackendChoice& choice) {
     SurfaceSearch search;
     for (const int polarity : retina_polarities)
@@ -168,7 +170,8 @@ void measure_layers(BenchBook& book, const Size3& size, const BackendChoice& cho
             });
 }
 
-// Shifted sideways and down, like eye motion, by whole voxels so that no interpolation is needed.
+// Shifted along A-scans by up to 2 and in depth by up to 3 voxels, steadily over some B-scans like eye motion. Whole
+// voxels need no interpolation. Shifts wrap around, so that no voxel is missing.
 PowerVolume moved_copy(const PowerVolume& volume) {
     PowerVolume moved{volume.grid, std::vector<float>(volume.power.size())};
     const VolumeGrid& grid = volume.grid;
@@ -240,7 +243,7 @@ void measure_live_steps(BenchBook& book, const Size3& size, const BackendChoice&
     const VolumeOnGpuOptions wanted = live_volume_of(size);
     const VolumeGrid& grid = wanted.grid;
     RegistrationSettings settings;
-    settings.row_range = 2;
+    settings.row_range = 2;  // as in bench/live.cpp
     SilentProgress silent;
     const auto codes_of = [&](const PowerVolume& volume) {
         std::vector<std::byte> codes(volume.power.size());
@@ -305,6 +308,7 @@ void run_processing(const BenchJob& job, BenchReport& report, Progress& progress
     const Size3 size = filtered_size(is_gpu, job.quick);
     report.conditions = fmt::format("Filters of {} x {} x {} voxels of linear power in {}", size[0], size[1], size[2],
                                     start.processor.home_name());
+    // measure() records two figures each; angiography adds two.
     book.begin("processing", (std::ssize(filter_cases()) + (is_gpu ? 12 : 3)) * 2 + 2);
     if (is_gpu)
         measure_filters_on_gpu(book, size, start.processor.choice);

@@ -52,7 +52,7 @@ class VolumeLoop {
     }
 
   private:
-    static constexpr std::size_t max_in_flight = 64;
+    static constexpr std::size_t max_in_flight = 64;  // blocks; more than the streams of eight GPUs hold by default
 
     void wait_for_oldest() {
         reconstructor_->wait(in_flight_.front());

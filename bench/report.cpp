@@ -12,7 +12,7 @@
 namespace echolux {
 namespace {
 
-// Linear interpolation between the sorted values.
+// Quantile of at least one value, by linear interpolation between the sorted values.
 double quantile(const std::vector<double>& sorted, double part) {
     const double place = part * static_cast<double>(sorted.size() - 1);
     const auto below = static_cast<std::size_t>(place);
@@ -26,6 +26,7 @@ struct Prefix {
     const char* letter = "";
 };
 
+// Shares, factors and grey levels have no prefix. All numbers of a range share that of the median (spelled_range()).
 Prefix prefix_of(double value, const std::string& unit) {
     constexpr std::array prefixes{Prefix{1e9, "G"}, Prefix{1e6, "M"},  Prefix{1e3, "k"},
                                   Prefix{1, ""},    Prefix{1e-3, "m"}, Prefix{1e-6, "u"}};
@@ -43,6 +44,7 @@ std::string three_digits(double value) {
     return fmt::format("{:.{}f}", value, decimals);
 }
 
+// "ms" and "GB/s", but "M A-scans/s".
 std::string with_prefix(const Prefix& prefix, const std::string& unit) {
     const bool is_joined = unit == "s" || unit == "B" || unit == "B/s" || *prefix.letter == '\0';
     return fmt::format("{}{}{}", prefix.letter, is_joined ? "" : " ", unit);
@@ -58,6 +60,7 @@ std::string limit_name(const BenchRatio& ratio, const BenchFigure& figure) {
     return ratio.of[mark] == '/' || ratio.of[mark] == '.' ? ratio.of.substr(0, mark) : ratio.of;
 }
 
+// Ratios to a limit are shares, such as "81.2 % of link.to_device". Larger ones are factors, such as "2.61 x separate".
 std::string ratio_text(const BenchFigure& figure) {
     std::string text;
     for (const BenchRatio& ratio : figure.ratios) {
@@ -119,6 +122,7 @@ std::string sheet(const BenchSheet& sheet) {
     for (const BenchSheet::Row& row : sheet.rows) {
         text += fmt::format("| {} |", row.name);
         for (const double value : row.values) {
+            // Zero means not measured.
             text += value > 0 ? fmt::format(" {} |", spelled_amount(value, sheet.unit)) : " |";
         }
         text += "\n";
@@ -177,6 +181,7 @@ Spread spread_of(std::vector<double> values) {
     return {quantile(values, 0.5), quantile(values, 0.1), quantile(values, 0.9), std::ssize(values)};
 }
 
+// Skipped figures count as absent, so that nothing is compared with them.
 const BenchFigure* BenchReport::find(const std::string& key) const {
     for (const auto* list : {&ceilings, &figures}) {
         for (const BenchFigure& figure : *list) {
@@ -245,6 +250,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// Amounts are in the figure's unit without a prefix. A skipped figure has a reason instead of amounts.
 Json object_of(const BenchFigure& figure) {
     Json json{{"key", figure.key}, {"meaning", figure.meaning}};
     if (!figure.skipped.empty()) {
@@ -308,7 +314,7 @@ Json array_of(const std::vector<Item>& items) {
 std::string json_of(const BenchReport& report) {
     const Json json{
         {"echolux", version},
-        {"schema", 1},
+        {"schema", 1},  // increase it when a key changes its meaning
         {"machine", object_of(report.machine)},
         {"volume", {{"a_scans", report.a_scans}, {"b_scans", report.b_scans}, {"block_b_scans", report.block_b_scans}}},
         {"conditions", report.conditions},

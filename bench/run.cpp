@@ -36,6 +36,7 @@ std::string first_word(const std::string& text) {
     return text.substr(0, text.find(' '));
 }
 
+// `name` is a part of the GPU's name; "" matches the first GPU.
 const Gpu& gpu_named(const std::string& name, const GpuSurvey& survey) {
     for (const Gpu& gpu : survey.usable) {
         if (gpu.name.find(name) != std::string::npos) return gpu;
@@ -66,11 +67,13 @@ void check_display([[maybe_unused]] const BenchJob& job) {
 #endif
 }
 
+// Only a reconstructor can describe its backend, for example the library of its transforms, so a tiny one is made.
 std::string backend_of(const BackendChoice& choice) {
     const BenchSize tiny{512, 8, 1, 1};
     return make_reconstructor(chain_spec(tiny), choice)->backend_description();
 }
 
+// The open driver writes "Open Kernel Module for x86_64  560.35", the proprietary one "x86_64 Kernel Module  535.129".
 std::string driver_version() {
     const std::string version = first_word(text_after("/proc/driver/nvidia/version", "Kernel Module for x86_64"));
     return version.empty() ? first_word(text_after("/proc/driver/nvidia/version", "Kernel Module")) : version;
@@ -94,7 +97,7 @@ double seconds_of(const std::function<void()>& work) {
 }
 
 // Each extent is {samples (set later), A-scans, B-scans, B-scans per block} and the effort {bytes, repetitions,
-// seconds}.
+// seconds}. Volumes of a GPU exceed its caches.
 BenchExtent extent_of(bool gpu, bool quick) {
     constexpr std::int64_t mib = std::int64_t{1} << 20;
     if (quick) return {{0, 64, 16, 4}, {8 * mib, 3, 0.005}};
@@ -109,6 +112,7 @@ BenchStart start_of(const BenchJob& job, BenchReport& report) {
     start.extent = extent_of(start.processor.is_gpu(), job.quick);
     report = report_of(backend_of(start.processor.choice), job.quick);
     if (start.processor.is_gpu()) report.machine.driver = driver_version();
+    // A user who expects GPU figures learns here why there are none.
     if (job.backend == Backend::automatic && !start.processor.is_gpu()) {
         report.machine.remark = surveyed_gpus().refusal;
     }
@@ -150,6 +154,7 @@ void BenchBook::ceiling(const Ceiling& ceiling) {
 
 std::vector<double> BenchBook::repeated(int warm_up, int count, const std::function<std::optional<double>(int)>& work) {
     std::vector<double> values;
+    // The first calls also allocate memory, build plans and fill caches.
     for (int i = -warm_up; i < count; ++i) {
         poll();
         const std::optional<double> value = work(i);

@@ -5,6 +5,7 @@
 namespace echolux {
 namespace {
 
+// Keys are NAME/SAMPLES or NAME/VOLUME. 0 if the figure was not measured, which misses every lower bound.
 double median(const BenchReport& report, const std::string& key) {
     const BenchFigure* figure = report.find(key);
     return figure == nullptr ? 0 : figure->spread.median;
@@ -18,7 +19,7 @@ double ratio(const BenchReport& report, const std::string& key, const std::strin
     return limit > 0 ? median(report, key) * each / limit : 0;
 }
 
-// An amount of 0 was not measured.
+// An upper bound. An amount of 0 was not measured and would meet it.
 Check limited_to(std::string what, std::string unit, double found, double limit) {
     Check target = at_most(std::move(what), std::move(unit), found, limit);
     target.is_measured = found > 0;
@@ -28,7 +29,8 @@ Check limited_to(std::string what, std::string unit, double found, double limit)
 }  // namespace
 
 std::vector<Check> judged(const BenchReport& report) {
-    constexpr double u16_bytes = 2048 * 2, packed_bytes = 2048 * 1.5;  // per A-scan
+    // Bytes per A-scan: the link's rate is in bytes/s, the figures are in A-scans/s.
+    constexpr double u16_bytes = 2048 * 2, packed_bytes = 2048 * 1.5;
     std::vector<Check> targets{
         at_least("device-resident into the texture", "A-scans/s", median(report, "texture/2048"), 180e6),
         at_least("in half precision into the texture", "A-scans/s", median(report, "texture.fast/2048"), 270e6),
@@ -49,7 +51,7 @@ std::vector<Check> judged(const BenchReport& report) {
     };
     for (const std::int64_t samples : other_lengths) {
         const std::string length = std::to_string(samples);
-        const double each = percent * static_cast<double>(samples) / 2048;
+        const double each = percent * static_cast<double>(samples) / 2048;  // from A-scans/s to samples/s
         targets.push_back(at_least(length + " samples, of the rate of 2048, sample for sample", "%",
                                    ratio(report, "linear/" + length, "linear/2048", each), 60));
     }
@@ -82,6 +84,7 @@ std::vector<Check> judged_rendering_in_software(const BenchReport& report) {
 
 std::vector<Check> judged_methods(const BenchReport& report) {
     constexpr double set = 240.0 * 240 * 11;  // A-scans of the volumes that the AO-OCT paper times
+    // Time for the whole set, which the paper reports instead of a rate.
     const auto seconds = [&](const std::string& key) {
         const double rate = median(report, key);
         return rate > 0 ? set / rate : 0;
@@ -110,6 +113,7 @@ std::vector<Check> judged_methods(const BenchReport& report) {
 
 std::vector<Check> judged_scaling(const BenchReport& report, int gpus) {
     std::vector<Check> targets;
+    // Blocks are independent, so only submission and shared links can cost more than a few per cent.
     const auto judge = [&](const std::string& name, int count, double bound) {
         const std::string of = "gpus." + name + "/";
         targets.push_back(at_least(std::to_string(count) + " GPUs, " + name, "x",
@@ -140,6 +144,7 @@ std::vector<Check> judged_light(const BenchReport& report, const std::vector<std
     return targets;
 }
 
+// Drawing and encoding overlap: 1 is the best possible.
 std::vector<Check> judged_movie(const BenchReport& report) {
     return {limited_to("turntable of 300 pictures, beside the slower of drawing and encoding alone", "x",
                        median(report, "movie.share"), 1.2)};

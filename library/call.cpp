@@ -13,6 +13,7 @@ namespace echolux::library {
 
 namespace {
 
+// Codes of the interface are fixed numbers, so ErrorCode may change its order.
 echolux_status status_of(ErrorCode code) {
     switch (code) {
         case ErrorCode::bad_setting: return ECHOLUX_BAD_SETTING;
@@ -50,9 +51,10 @@ void put_text(std::string_view text, std::span<char> to) noexcept {
     std::fill(to.begin() + static_cast<std::ptrdiff_t>(length), to.end(), '\0');
 }
 
+// Called in a catch clause: exceptions must not leave functions of the C interface.
 echolux_status status_of(echolux_error* error) noexcept {
     try {
-        throw;
+        throw;  // again, to tell the types apart
     } catch (const BadArgument& problem) {
         return fill(error, ECHOLUX_BAD_ARGUMENT, problem);
     } catch (const Unsupported& problem) {
@@ -124,6 +126,7 @@ std::string lines_of(const std::map<std::string, std::string>& provenance) {
     return all;
 }
 
+// Escapes line ends and backslashes. off_one_line() restores the value.
 std::string on_one_line(std::string_view value) {
     std::string line;
     for (const char c : value) {
@@ -200,6 +203,7 @@ echolux_grid grid_of(const VolumeGrid& grid) {
     return out;
 }
 
+// `gpus` of the interface: 0 is one GPU, so that a zeroed struct is valid, and -1 is all. BackendChoice uses 1 and 0.
 BackendChoice backend_of(const echolux_device* device) {
     const echolux_device wanted = copy_in_or_default(device, "device");
     if (wanted.kind < ECHOLUX_DEVICE_AUTO || wanted.kind > ECHOLUX_DEVICE_CUDA)
@@ -215,6 +219,7 @@ BackendChoice backend_of(const echolux_device* device) {
     return choice;
 }
 
+// Limits sizes so that no sum or product of them overflows. check_block() later compares them with the scan.
 Block block_of(const echolux_block* block, const char* name) {
     const echolux_block given = copy_in(block, name);
     require_within(given.bytes, max_bytes, "bytes", name);
@@ -239,6 +244,7 @@ Block host_block_of(const echolux_block* block, ReconstructionSpec& spec) {
         throw BadArgument("is read immediately, without waiting for a GPU stream or event", "block",
                           "wait until its spectra are complete, and set sync to ECHOLUX_SYNC_NONE");
     }
+    // The block may have any size up to a volume, and the work is then planned for its size.
     spec.block_b_scans = spec.geometry.b_scans;
     check_block(one, spec);
     spec.block_b_scans = one.b_scans;
@@ -258,6 +264,7 @@ void CallerProgress::begin(const std::string& task, std::int64_t total, const st
     advance(0);
 }
 
+// A result other than 0 stops the work, which releases what it holds as after any other error.
 void CallerProgress::advance(std::int64_t count) {
     done_ += count;
     if (progress_ == nullptr || progress_(user_, task_.c_str(), done_, total_, unit_.c_str()) == 0) return;
@@ -268,6 +275,7 @@ echolux_volume* new_volume(Volume volume) {
     return new echolux_volume(std::make_shared<const Volume>(std::move(volume)));
 }
 
+// Voxels change, but when and where they were acquired does not.
 echolux_volume* derived_volume(const echolux_volume& from, std::shared_ptr<const Volume> volume) {
     auto made = std::make_unique<echolux_volume>(std::move(volume));
     made->time_s = from.time_s;

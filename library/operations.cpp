@@ -16,7 +16,7 @@ using namespace echolux::library;
 
 namespace {
 
-// An array that the caller views.
+// An array that the caller views without a copy. It is kept until the operation is freed.
 struct ViewedArray {
     std::shared_ptr<const ResultArray> array;
     std::vector<const char*> words;  // of the array
@@ -73,6 +73,7 @@ std::string dumped(const nlohmann::ordered_json& object) {
     return object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
+// A flag is 0 or 1. NaN: the operation has no such result, for example no heart rate.
 double number_of(const ResultValue& value, const char* result) {
     if (const auto* number = std::get_if<double>(&value)) return *number;
     if (const auto* number = std::get_if<std::int64_t>(&value)) return static_cast<double>(*number);
@@ -155,6 +156,7 @@ echolux_status echolux_operation_add_input(echolux_operation* operation, const c
         const std::string input = text_argument(name, "name");
         const echolux_volume& given = checked_handle(volume, "volume");
         one.operation->add_input(input, given.volume);
+        // Results that are volumes get the time, number and geometry of the first volume.
         if (!one.is_first(input) || (one.first != nullptr && one.operation->info().inputs.front().takes_many)) return;
         one.first.reset(derived_volume(given, given.volume));
     });
@@ -170,7 +172,7 @@ echolux_status echolux_operation_run(echolux_operation* operation, const echolux
         echolux_operation& one = prepared(operation);
         CallerProgress progress_shown(progress, user);
         Context context{progress_shown, backend_of(device), overwrites != 0};
-        one.has_started = true;
+        one.has_started = true;  // even if it fails: settings and inputs may have been consumed
         try {
             one.operation->run(context);
         } catch (...) {

@@ -19,6 +19,7 @@ const char* echolux_version(void) {
     return version;
 }
 
+// An unknown name is 0, so that callers can ask an older library for a newer part.
 int echolux_has(const char* part) {
     const std::string_view wanted = part == nullptr ? "" : part;
     if (wanted == "cuda" && gpu_backend() != nullptr) return 1;

@@ -153,6 +153,7 @@ echolux_status echolux_scan_read(const echolux_scan* scan, int64_t volume, int64
         if (!handle.has_spectra()) throw BadArgument("has no file of spectra", "scan", "open one");
         SpectraReader reader(handle.scan);
         const std::int64_t each = reader.bytes_per_b_scan();
+        // Division, because b_scans * each could overflow.
         if (b_scans < 1 || static_cast<std::int64_t>(bytes) / each != b_scans ||
             static_cast<std::int64_t>(bytes) % each != 0) {
             throw BadArgument("is too small for so many B-scans", "bytes",
@@ -171,6 +172,7 @@ static std::string unquoted(const Value& value) {
     return text != nullptr ? *text : spelled(value);
 }
 
+// A flag is 0 or 1.
 static double number_of(const BoundField& field) {
     const Value value = field.get();
     if (const auto* flag = std::get_if<bool>(&value)) return *flag ? 1 : 0;
@@ -186,7 +188,8 @@ static Value value_of_number(const BoundField& field, double number) {
     return number;
 }
 
-// The pointers in choice_pointers are taken last: `texts` must not grow after that.
+// Prepares the texts that callers get as const char*, which are valid as long as the handle. The pointers in
+// choice_pointers are taken last: `texts` must not grow after that.
 void echolux_settings::finish() {
     for (const BoundField& field : settings.fields()) {
         Texts one{field.key(), std::string(field.unit), std::string(field.help), unquoted(field.default_value), {}, {}};

@@ -19,7 +19,8 @@ std::string text_in(const char* text, std::size_t capacity) {
     return {text, std::find(text, text + capacity, '\0')};
 }
 
-// Throws BadArgument for sizes or numbers that no volume can have.
+// Throws BadArgument for sizes or numbers that no volume can have. A scale of 0 means 1, so that a zeroed grid is
+// valid.
 VolumeGrid grid_from(const echolux_grid& given) {
     constexpr std::int64_t max_edge = std::int64_t{1} << 31;
     VolumeGrid grid;
@@ -49,7 +50,7 @@ VolumeGrid grid_from(const echolux_grid& given) {
     return grid;
 }
 
-// Copies the caller's voxels without gaps.
+// Copies the caller's voxels without gaps. `bytes` bounds the memory that is read; strides of 0: there are no gaps.
 std::vector<std::byte> packed(const VolumeGrid& grid, const std::byte* from, std::int64_t bytes, std::int64_t a_bytes,
                               std::int64_t b_bytes) {
     const std::int64_t line = grid.depth * bytes_of(grid.type);
@@ -193,6 +194,7 @@ echolux_status echolux_volume_write(const echolux_volume* volume, const char* pa
     return guarded(error, [&] {
         const Volume& held = *checked_handle(volume, "volume").volume;
         const std::string file = text_argument(path, "path");
+        // Everything that can be rejected is checked before the file is created.
         check_volume_name(file, held.grid.type);
         check_outputs({{.path = file, .is_own = is_own_volume}}, {}, overwrite != 0);
         check_volume_output(file, held.grid.type);
@@ -294,6 +296,7 @@ echolux_status echolux_series_read_region(const echolux_series* series, int64_t 
         const std::int64_t needed = (box.depth.end - box.depth.begin) * (box.a_scans.end - box.a_scans.begin) *
                                     (box.b_scans.end - box.b_scans.begin) * bytes_of(grid.type);
         auto* to = &required(static_cast<std::byte*>(voxels), "voxels");
+        // Exactly as many bytes, because another size means that the caller assumes another level or voxel type.
         if (bytes != index(needed)) throw BadArgument("are not those of the region", "bytes", std::to_string(needed));
         std::ranges::copy(points.read_part(time_point, index(wanted.level), box), to);
     });
