@@ -104,6 +104,7 @@ class PacedPictures {
                 last = Clock::now();
                 ++count_;
             }
+            // A late picture delays the next ones, because a burst of pictures would slow the reconstruction more.
             due = std::max(due + pace, Clock::now());
             std::this_thread::sleep_until(due);
         }
@@ -155,6 +156,7 @@ class DisplayBench {
         return rates_through(path(variant), book_, size_, spectra, volume_);
     }
 
+    // A first volume makes pictures possible. Repeats until there are enough of them.
     std::vector<double> rates_beside_pictures(const BenchSpectra& spectra) {
         LivePipeline& to = path();
         feed_volume(to, spectra.blocks(), volume_++, spectra.blocks().size());
@@ -170,7 +172,8 @@ class DisplayBench {
 
     const std::vector<double>& picture_rates() const { return picture_rates_; }
 
-    // Seconds from the last block of a volume to the picture that shows it.
+    // Seconds from the last block of a volume to the picture that shows it. All earlier blocks are finished before the
+    // clock starts, as with an instrument that is slower than the GPU.
     std::vector<double> latencies(const BenchSpectra& spectra) {
         LivePipeline& to = path();
         View view;

@@ -31,6 +31,7 @@ using PictureSize = std::array<std::int64_t, 2>;
 
 constexpr const char* texture_samples = "texture.samples";
 
+// Every volume is drawn in every picture size. Modes and samples are measured with the main ones only.
 struct Plan {
     std::vector<Size> volumes;
     std::vector<PictureSize> pictures;
@@ -126,6 +127,7 @@ class RenderingBench {
         book_.end();
     }
 
+    // Measures every render mode with its default settings.
     void modes() {
         const Field<Canvas>& mode = describe<Canvas>().front();
         book_.begin("modes", std::ssize(mode.choices));
@@ -162,6 +164,7 @@ class RenderingBench {
         book_.end();
     }
 
+    // Counts samples in a recording, whose empty space and noise differ from those of synthetic tissue.
     void samples_of(const std::filesystem::path& file, Progress& progress) {
         const OpenedVolume opened = open_volume(file, {}, {}, progress);
         renderer_.set_volume(opened.volume.grid, opened.volume.voxels.data());
@@ -184,6 +187,7 @@ class RenderingBench {
                      [&] { return std::vector{samples_taken(without_savings(view)) / samples_taken(view)}; });
     }
 
+    // Samples are counted before, so that counting does not slow the pictures that are timed.
     void rate(ViewMode mode, const char* mode_name, const std::string& name) {
         View view = without_savings(view_of(plan_.main_picture));
         view.mode = mode;

@@ -44,7 +44,7 @@ std::string display_of([[maybe_unused]] BenchBook& book, [[maybe_unused]] const 
 #ifdef ECHOLUX_RENDER
     BenchDisplay display;
     display.device = job.device;
-    if (!processor.is_gpu()) {  // software Vulkan
+    if (!processor.is_gpu()) {  // software Vulkan shares the processor with the reconstruction, so few small pictures
         display.width = 320;
         display.height = 180;
         display.pictures_per_second = 10;
@@ -125,6 +125,7 @@ std::vector<double> library_rates(BenchBook& book, const BenchSize& size, const 
 
 // ---- Parts of the benchmark.
 
+// One change to the chain each. Without dispersion, two A-scans share one complex transform.
 struct ChainVariant {
     const char* key;
     const char* meaning;
@@ -253,7 +254,7 @@ void measure_batches(BenchBook& book, std::int64_t samples, std::int64_t lines, 
     }
 }
 
-// block/512: a single B-scan, as in a live display of B-scans.
+// block/512: a single B-scan, as in a live display of B-scans. A time, because one small block cannot fill a GPU.
 void measure_one_block(BenchBook& book, std::int64_t samples, const BenchProcessor& processor) {
     const BenchSize size{samples, 512, 1, 1};
     book.figure("block/512",
@@ -264,7 +265,8 @@ void measure_one_block(BenchBook& book, std::int64_t samples, const BenchProcess
                 });
 }
 
-// streams/1 .. streams/4: from pinned memory, with that many blocks in flight (GPU).
+// streams/1 .. streams/4: from pinned memory, with that many blocks in flight (GPU). With one, transfer and computation
+// alternate; with more they overlap, until the link limits the rate.
 constexpr std::int64_t stream_figures = 4;
 void measure_streams(BenchBook& book, const BenchSize& size, const BenchProcessor& processor) {
     std::optional<BenchSpectra> spectra;
