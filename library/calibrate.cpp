@@ -45,7 +45,7 @@ MirrorPair pair_of(const echolux_mirrors& given) {
 
 // Fields left at 0 keep the default of the search.
 DispersionSearch search_of(const echolux_dispersion_search& given, const echolux_device* device) {
-    constexpr double max_rad = 10'000;
+    constexpr double max_rad = 10'000;  // far beyond the dispersion of any sample arm
     DispersionSearch search;
     if (!(given.range_rad >= 0) || given.range_rad > max_rad) throw BadArgument("is not a range", "range_rad");
     if (given.lines < 0) throw BadArgument("cannot be negative", "lines");
@@ -139,7 +139,7 @@ echolux_status echolux_search_dispersion(const echolux_scan* scan, const echolux
 
 // ---- Mirrors at several depths: their readings, and the roll-off of the signal with depth.
 
-constexpr std::int64_t max_bins = std::int64_t{1} << 24;
+constexpr std::int64_t max_bins = std::int64_t{1} << 24;  // more than any transform has
 
 static std::vector<double> vector_of(const double* values, std::size_t count, const char* name) {
     const std::span<const double> numbers = numbers_argument(values, count, name);

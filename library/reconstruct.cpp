@@ -315,6 +315,7 @@ static echolux_staged of_lines(int stage, void* values, const HookLines& lines, 
     return staged;
 }
 
+// Voxels have no repeats: those dimensions are 1, and their strides are those of the next outer dimension.
 static echolux_staged of_voxels(const HookVoxels& made, const VolumeGrid& grid) {
     echolux_staged staged = staged_values(
         ECHOLUX_STAGE_VOXELS, made.voxels, {made.b_scans, 1, grid.a_scans, 1, grid.depth},
@@ -322,7 +323,6 @@ static echolux_staged of_voxels(const HookVoxels& made, const VolumeGrid& grid) 
     staged.voxel = static_cast<std::int32_t>(grid.type);
     staged.volume = made.volume;
     staged.first_b_scan = made.first_b_scan;
-    // Voxels have no repeats: those dimensions are 1 and their strides those of the next outer dimension.
     staged.scale = grid.scale;
     staged.offset = grid.offset;
     return staged;
