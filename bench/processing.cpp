@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <numeric>
 
 #include "bench/benches.h"
 #include "bench/papers.h"
@@ -13,6 +14,7 @@
 #include "compute/parallel_for.h"
 #include "compute/speckle.h"
 #include "compute/tissue_on_gpu.h"
+#include "engine/geometry/dewarp.h"
 #include "engine/layers/boundary_search.h"
 #include "engine/layers/find_surfaces.h"
 #include "engine/registration/registration.h"
@@ -220,6 +222,69 @@ void measure_registration(BenchBook& book, const Size3& size, const BackendChoic
             [&] { reference.register_rows(moved, silent); });
 }
 
+// ---- Positions in mm
+
+Volume decibels_of(const Size3& size) {
+    Volume volume;
+    volume.grid.depth = size[0];
+    volume.grid.a_scans = size[1];
+    volume.grid.b_scans = size[2];
+    volume.grid.type = VoxelType::f32;
+    volume.grid.quantity = "db";
+    // The same field for all sizes.
+    volume.grid.spacing_um = {2560.0 / static_cast<double>(size[0]), 6144.0 / static_cast<double>(size[1]),
+                              6144.0 / static_cast<double>(size[2])};
+    const std::vector<float> power = layered_speckle(size);
+    volume.voxels.resize(index(volume.grid.bytes()));
+    auto* const values = reinterpret_cast<float*>(volume.voxels.data());
+    parallel_for(0, size[1] * size[2], [&](std::int64_t line) {
+        for (std::int64_t i = line * size[0]; i < (line + 1) * size[0]; ++i)
+            values[i] = 10 * std::log10(power[index(i)] + 1e-6F);
+    });
+    return volume;
+}
+
+// Each voxel by itself: its exact place, and a cubic of 64 samples.
+double voxel_by_voxel(const Volume& volume, const BeamMap& map, const DewarpedVolume& made) {
+    const VolumeGrid &grid = made.volume.grid, &from = volume.grid;
+    const WarpedVolume warped{reinterpret_cast<const float*>(volume.voxels.data()),
+                              from.depth,
+                              from.a_scans,
+                              from.b_scans,
+                              map.first_b_scan(),
+                              map.order()};
+    const SampleBounds bounds(warped);
+    std::vector<float> column_sums(index(grid.a_scans * grid.b_scans));
+    parallel_for(0, grid.a_scans * grid.b_scans, [&](std::int64_t line) {
+        float sum = 0;
+        for (std::int64_t z = 0; z < grid.depth; ++z) {
+            const BeamSample at =
+                map.sample({made.first.x_mm + static_cast<double>(line % grid.a_scans) * grid.spacing_um[1] / 1000,
+                            made.first.y_mm + static_cast<double>(line / grid.a_scans) * grid.spacing_um[2] / 1000,
+                            made.first.z_mm + static_cast<double>(z) * grid.spacing_um[0] / 1000});
+            const WarpedSample place{static_cast<float>(at.row),
+                                     {static_cast<float>(at.a_scan[0]), static_cast<float>(at.a_scan[1])},
+                                     static_cast<float>(at.b_scan)};
+            if (bounds.contain(place)) sum += interpolated<4>(warped, place);
+        }
+        column_sums[index(line)] = sum;
+    });
+    return std::accumulate(column_sums.begin(), column_sums.end(), 0.0);
+}
+
+// On the CPU, behind two pivots and a lens.
+void measure_dewarping(BenchBook& book, const Size3& size) {
+    const Volume volume = decibels_of(size);
+    const BeamMap map({.radial_per_mm2 = 0.004, .pivot_x_mm = 18, .pivot_y_mm = 20}, {}, volume.grid);
+    SilentProgress silent;
+    DewarpedVolume made = dewarped(volume, map, {}, silent);
+    const double voxels = static_cast<double>(made.volume.grid.voxels());
+    const std::string meaning = fmt::format("{} x {} x {} voxels to straight axes, cubic", size[0], size[1], size[2]);
+    measure(book, "dewarp/fan", meaning + ", of the result", voxels, [&] { made = dewarped(volume, map, {}, silent); });
+    measure(book, "dewarp/exact", "the same voxel by voxel with exact positions, without dB", voxels,
+            [&] { voxel_by_voxel(volume, map, made); });
+}
+
 // A volume on a GPU that is stored as dB in one byte.
 VolumeOnGpuOptions live_volume_of(const Size3& size) {
     SpeckleFilter median;
@@ -309,14 +374,17 @@ void run_processing(const BenchJob& job, BenchReport& report, Progress& progress
     report.conditions = fmt::format("Filters of {} x {} x {} voxels of linear power in {}", size[0], size[1], size[2],
                                     start.processor.home_name());
     // measure() records two figures each; angiography adds two.
-    book.begin("processing", (std::ssize(filter_cases()) + (is_gpu ? 12 : 3)) * 2 + 2);
+    book.begin("processing", (std::ssize(filter_cases()) + (is_gpu ? 12 : 5)) * 2 + 2);
     if (is_gpu)
         measure_filters_on_gpu(book, size, start.processor.choice);
     else
         measure_filters(book, size);
     measure_layers(book, searched_size(is_gpu, job.quick), start.processor.choice);
     measure_registration(book, registered_size(is_gpu, job.quick), start.processor.choice);
-    if (is_gpu) measure_live_steps(book, size, start.processor.choice);
+    if (is_gpu)
+        measure_live_steps(book, size, start.processor.choice);
+    else
+        measure_dewarping(book, registered_size(is_gpu, job.quick));
     measure_angiography(book, job.quick, start.processor);
     book.end();
     report.published = beside_the_papers(report, is_gpu, published_tissue_figures());

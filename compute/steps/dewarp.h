@@ -40,41 +40,70 @@ struct WarpedSample {
     float row, a_scan[2], b_scan;  // a_scan: in even and odd B-scans
 };
 
-ECHOLUX_HD inline bool is_between(float at, std::int64_t first, std::int64_t count) {
-    constexpr float rounding = 1e-3F;
-    const float margin = count - first == 1 ? 0.5F : rounding;
-    return at >= static_cast<float>(first) - margin && at <= static_cast<float>(count - 1) + margin;
+// The places inside a volume, with a margin for rounding.
+struct SampleBounds {
+    float first_row, last_row, first_a_scan, last_a_scan, first_b_scan, last_b_scan;
+
+    ECHOLUX_HD explicit SampleBounds(const WarpedVolume& volume) {
+        constexpr float infinite = INFINITY;
+        const bool has_ends = volume.order == LineOrder::separate || volume.order == LineOrder::radial;
+        set(0, volume.depth, first_row, last_row);
+        set(0, volume.a_scans, first_a_scan, last_a_scan);
+        set(volume.first_b_scan, volume.b_scans, first_b_scan, last_b_scan);
+        if (!has_ends) first_a_scan = -infinite, last_a_scan = infinite;
+        if (volume.order == LineOrder::radial) first_b_scan = -infinite, last_b_scan = infinite;
+    }
+
+    // NaN is outside.
+    ECHOLUX_HD bool contain(const WarpedSample& at) const {
+        return (at.row >= first_row) & (at.row <= last_row) & (at.a_scan[0] >= first_a_scan) &
+               (at.a_scan[0] <= last_a_scan) & (at.a_scan[1] >= first_a_scan) & (at.a_scan[1] <= last_a_scan) &
+               (at.b_scan >= first_b_scan) & (at.b_scan <= last_b_scan);
+    }
+
+  private:
+    ECHOLUX_HD static void set(std::int64_t first, std::int64_t end, float& low, float& high) {
+        constexpr float rounding = 1e-3F;
+        const float margin = end - first == 1 ? 0.5F : rounding;  // a single line has no spacing
+        low = static_cast<float>(first) - margin;
+        high = static_cast<float>(end - 1) + margin;
+    }
+};
+
+// Weights of `taps` neighbours at the distance `t` behind the first or, of four, the second: 1 nearest, 2 linear, 4
+// cubic (E. Catmull, R. Rom, 1974). Real: float, or a vector of them.
+template <int taps, class Real>
+ECHOLUX_HD void weigh_taps(Real t, Real* weight) {
+    if constexpr (taps == 1) weight[0] = t - t + 1.0F;
+    if constexpr (taps == 2) {
+        weight[0] = 1.0F - t;
+        weight[1] = t;
+    }
+    if constexpr (taps == 4) {
+        weight[0] = 0.5F * t * (t * (2.0F - t) - 1.0F);
+        weight[1] = 0.5F * (t * t * (3.0F * t - 5.0F) + 2.0F);
+        weight[2] = 0.5F * t * (t * (4.0F - 3.0F * t) + 1.0F);
+        weight[3] = 0.5F * t * t * (t - 1.0F);
+    }
 }
 
-ECHOLUX_HD inline bool is_inside(const WarpedVolume& volume, const WarpedSample& at) {
-    if (!is_between(at.row, 0, volume.depth)) return false;
-    const bool is_along = is_between(at.a_scan[0], 0, volume.a_scans) && is_between(at.a_scan[1], 0, volume.a_scans);
-    if (volume.order == LineOrder::radial) return is_along;
-    if (!is_between(at.b_scan, volume.first_b_scan, volume.b_scans)) return false;
-    return volume.order == LineOrder::separate ? is_along : at.a_scan[0] == at.a_scan[0];
+// The sample from which the distance to a place is counted, and the first of its neighbours relative to it.
+template <int taps>
+ECHOLUX_HD float tap_below(float at) {
+    return std::floor(taps == 1 ? at + 0.5F : at);
 }
+template <int taps>
+inline constexpr std::int64_t first_tap = taps == 4 ? -1 : 0;
 
-// Weights of `taps` neighbours from `first` on: 1 nearest, 2 linear, 4 cubic (E. Catmull, R. Rom, 1974).
 template <int taps>
 struct TapWeights {
     std::int64_t first;
     float weight[taps];
 
     ECHOLUX_HD explicit TapWeights(float at) {
-        const float below = std::floor(taps == 1 ? at + 0.5F : at);
-        first = static_cast<std::int64_t>(below) - (taps == 4 ? 1 : 0);
-        const float t = at - below;
-        if constexpr (taps == 1) weight[0] = 1;
-        if constexpr (taps == 2) {
-            weight[0] = 1 - t;
-            weight[1] = t;
-        }
-        if constexpr (taps == 4) {
-            weight[0] = 0.5F * t * (t * (2 - t) - 1);
-            weight[1] = 0.5F * (t * t * (3 * t - 5) + 2);
-            weight[2] = 0.5F * t * (t * (4 - 3 * t) + 1);
-            weight[3] = 0.5F * t * t * (t - 1);
-        }
+        const float below = tap_below<taps>(at);
+        first = static_cast<std::int64_t>(below) + first_tap<taps>;
+        weigh_taps<taps>(at - below, weight);
     }
 };
 

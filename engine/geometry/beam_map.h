@@ -149,6 +149,8 @@ class BeamMap {
     LineOrder order() const;
     // Whether A-scan and B-scan do not depend on z.
     bool is_parallel() const { return !geometry_.polar && fan_.is_parallel(); }
+    // Whether A-scans of even and odd B-scans are at different positions.
+    bool has_galvo() const { return !geometry_.polar && lines_.has_galvo(); }
     // First B-scan of the raster: those before it run across.
     std::int64_t first_b_scan() const { return geometry_.polar ? 0 : lines_.first_b_scan(); }
 

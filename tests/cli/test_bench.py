@@ -74,7 +74,7 @@ class Bench(ProgramCase):
     def test_slow_filters_and_surfaces_are_measured(self):
         report, figures = self.measured("--backend", "cpu", "--processing")
         keys = {"filter/nlm", "filter/nlm.patch5", "filter/nlm.default", "filter/bilateral", "filter/median3", "filter/median5",
-                "segment/retina", "register/rows", "register/mean"}
+                "segment/retina", "register/rows", "register/mean", "dewarp/fan", "dewarp/exact"}
         self.assertEqual(set(figures), keys | {key + ".rate" for key in keys} | {"angiography/aligned", "angiography/plain"})
         self.assert_positive(figures)
         self.assertAlmostEqual(figures["filter/nlm"]["median"] * figures["filter/nlm.rate"]["median"], 64 * 32 * 8, delta=1)

@@ -17,6 +17,7 @@
 #include "engine/geometry/beam_map.h"
 #include "engine/geometry/dewarp.h"
 #include "engine/geometry/geometry_calibration.h"
+#include "engine/geometry/inverse_map.h"
 #include "engine/scan/settings.h"
 #include "tests/support/error_of.h"
 
@@ -107,6 +108,58 @@ TEST_P(GeometryVector, InverseFindsSamples) {
     }
     EXPECT_LT(worst, one.beam.has_galvo() ? 0.02 : 1e-6);
     RecordProperty("worst_samples", std::to_string(worst));
+}
+
+// ---- Places of voxels
+
+float difference(const WarpedSample& one, const WarpedSample& other) {
+    return std::max({std::abs(one.row - other.row), std::abs(one.a_scan[0] - other.a_scan[0]),
+                     std::abs(one.a_scan[1] - other.a_scan[1]), std::abs(one.b_scan - other.b_scan)});
+}
+
+// A grid of the samples' size over everything that the beam passes.
+Lattice lattice_over(const BeamMap& map, const VolumeGrid& grid) {
+    const auto [low, high] = map.box();
+    Lattice lattice{low, {}, {}, map.is_polar()};
+    const double lateral = grid.spacing_um[1] / 1000, axial = grid.spacing_um[0] / 1000;
+    lattice.step_mm = map.is_polar() ? std::array{axial, axial, lateral} : std::array{axial, lateral, lateral};
+    const std::array<double, 3> size =
+        map.is_polar() ? std::array{high.y_mm - low.y_mm, high.x_mm - low.x_mm, high.z_mm - low.z_mm}
+                       : std::array{high.z_mm - low.z_mm, high.x_mm - low.x_mm, high.y_mm - low.y_mm};
+    for (std::size_t axis = 0; axis < 3; ++axis)
+        lattice.count[axis] = 1 + static_cast<std::int64_t>(size[axis] / lattice.step_mm[axis]);
+    return lattice;
+}
+
+TEST_P(GeometryVector, InterpolatedPlacesAgreeWithExactOnes) {
+    const BeamMap map = one.map();
+    const Lattice lattice = lattice_over(map, one.grid);
+    const InverseMap inverse(map, lattice);
+    const WarpedVolume volume{nullptr,          one.grid.depth,     one.grid.a_scans,
+                              one.grid.b_scans, map.first_b_scan(), map.order()};
+    const SampleBounds bounds(volume);
+    ColumnSamples places;
+    float worst = 0;
+    std::int64_t unknown = 0;
+    for (std::int64_t line = 0; line < lattice.count[1] * lattice.count[2]; line += 7) {
+        const std::int64_t a = line % lattice.count[1], b = line / lattice.count[1];
+        inverse.find(a, b, places);
+        for (std::int64_t z = 0; z < lattice.count[0]; z += 3) {
+            const BeamSample at =
+                map.sample(lattice.at(static_cast<double>(z), static_cast<double>(a), static_cast<double>(b)));
+            const WarpedSample exact{static_cast<float>(at.row),
+                                     {static_cast<float>(at.a_scan[0]), static_cast<float>(at.a_scan[1])},
+                                     static_cast<float>(at.b_scan)};
+            if (!bounds.contain(exact)) continue;
+            const float off = difference(places[index(z)], exact);
+            unknown += off == off ? 0 : 1;
+            worst = std::max(worst, off);
+        }
+    }
+    EXPECT_LT(worst, 0.02F);
+    EXPECT_EQ(unknown, 0);
+    RecordProperty("worst_samples", std::to_string(worst));
+    RecordProperty("exact_percent", std::to_string(100 * inverse.exact_share()));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, GeometryVector, testing::ValuesIn(names_in("cases.txt")),
@@ -336,6 +389,51 @@ TEST(Dewarp, BoxIsUnchanged) {
     const auto* found = reinterpret_cast<const float*>(made.volume.voxels.data());
     for (std::int64_t i = 0; i < volume.grid.voxels(); ++i) ASSERT_NEAR(found[i], values[i], 0.02) << i;
     EXPECT_EQ(made.inside, 1);
+}
+
+// Two passes along the curve of a column are the cubic in three dimensions where samples resolve the volume.
+TEST(Dewarp, TwoPassesAgreeWithSingleVoxels) {
+    Volume volume;
+    volume.grid.depth = 60;
+    volume.grid.a_scans = 50;
+    volume.grid.b_scans = 40;
+    volume.grid.type = VoxelType::f32;
+    volume.grid.spacing_um = {5, 40, 45};
+    volume.grid.quantity = "velocity";
+    volume.voxels.resize(index(volume.grid.bytes()));
+    auto* values = reinterpret_cast<float*>(volume.voxels.data());
+    for (std::int64_t i = 0; i < volume.grid.voxels(); ++i) {
+        const auto z = static_cast<float>(i % 60), a = static_cast<float>(i / 60 % 50),
+                   b = static_cast<float>(i / 3000);
+        values[i] = std::sin(0.5F * z + 0.3F * a) + std::cos(0.4F * b - 0.35F * a);
+    }
+    SilentProgress silent;
+    for (const BeamGeometry& beam :
+         {BeamGeometry{.pivot_x_mm = 6, .pivot_y_mm = 8}, BeamGeometry{.radial_per_mm2 = 0.02}}) {
+        const BeamMap map(beam, {}, volume.grid);
+        const DewarpedVolume made = dewarped(volume, map, {}, silent);
+        const VolumeGrid& grid = made.volume.grid;
+        const WarpedVolume warped{values, 60, 50, 40, 0, LineOrder::separate};
+        const auto* found = reinterpret_cast<const float*>(made.volume.voxels.data());
+        float worst = 0;
+        std::int64_t compared = 0;
+        for (std::int64_t i = 0; i < grid.voxels(); ++i) {
+            const std::int64_t line = i / grid.depth;
+            const BeamSample at =
+                map.sample({made.first.x_mm + static_cast<double>(line % grid.a_scans) * grid.spacing_um[1] / 1000,
+                            made.first.y_mm + static_cast<double>(line / grid.a_scans) * grid.spacing_um[2] / 1000,
+                            made.first.z_mm + static_cast<double>(i % grid.depth) * grid.spacing_um[0] / 1000});
+            const WarpedSample place{static_cast<float>(at.row),
+                                     {static_cast<float>(at.a_scan[0]), static_cast<float>(at.a_scan[1])},
+                                     static_cast<float>(at.b_scan)};
+            if (std::isnan(found[i]) || !SampleBounds(warped).contain(place)) continue;
+            worst = std::max(worst, std::abs(found[i] - interpolated<4>(warped, place)));
+            ++compared;
+        }
+        EXPECT_LT(worst, 0.02F);
+        EXPECT_GT(compared, grid.voxels() / 2);
+        RecordProperty(beam.pivot_x_mm > 0 ? "fan" : "lens", std::to_string(worst));
+    }
 }
 
 TEST(Dewarp, DecibelsAreInterpolatedAsIntensity) {
