@@ -13,6 +13,7 @@ struct CalibrateField {
     std::int64_t order = FieldCalibrationOptions().order;
     double min_snr_db = FieldCalibrationOptions().min_snr_db;
     bool keep_tilt = false;
+    double min_radius_mm = FieldCalibrationOptions().min_radius_mm;
     OperationOutput output, plot;
 
     FieldCalibration found;
@@ -23,7 +24,8 @@ struct CalibrateField {
         const std::shared_ptr<const Volume> volume = context.volume(input);
         const KnownGeometry known = known_geometry(input, *volume, scan);
         found = with_file_context(input.name(), "volume", [&] {
-            return calibrated_field(*volume, known.scan, {order, min_snr_db, keep_tilt}, context.progress);
+            return calibrated_field(*volume, known.scan, {order, min_snr_db, keep_tilt, min_radius_mm},
+                                    context.progress);
         });
         context.say(fmt::format(
             "surface of {:.1f} um in air, {:.3f} rows rms off it, {:.0f} % of the A-scans, mirror {:.0f} dB "
@@ -61,6 +63,8 @@ void CalibrateField::describe(OperationParts<CalibrateField>& parts) {
                          "level of the mirror over the median of its A-scan, below which an A-scan does not count"))
         .argument(flag("keep_tilt", &CalibrateField::keep_tilt, Effect::file,
                        "the mirror is perpendicular to the axis: keep the constant and the slopes"))
+        .argument(number("min_radius_mm", &CalibrateField::min_radius_mm, 0, 1e4, "mm", Effect::file,
+                         "a surface that is curved more, and slopes by more than 10 %, is refused as that of a sphere"))
         .output(geometry_output(), &CalibrateField::output)
         .output(plot_output("also draw maps of the mirror and of the residual"), &CalibrateField::plot)
         .result("path_um", "um", "coefficients in air, x and y in mm",

@@ -16,6 +16,7 @@ struct CalibrateGrid {
     VolumeInput input, scan;
     double pitch_mm = 0;
     bool dark = false;
+    double max_scale = GridCalibrationOptions().max_scale;
     OperationOutput output, plot;
 
     GridCalibration found;
@@ -28,7 +29,7 @@ struct CalibrateGrid {
         const std::shared_ptr<const Volume> volume = context.volume(input);
         const KnownGeometry known = known_geometry(input, *volume, scan);
         found = with_file_context(input.name(), "volume", [&] {
-            return calibrated_grid(*volume, known.scan, {pitch_mm, dark}, context.progress);
+            return calibrated_grid(*volume, known.scan, {pitch_mm, dark, max_scale}, context.progress);
         });
         context.say(fmt::format(
             "{} of {} dots count: {:.3f} A-scans and {:.3f} B-scans rms off the grid, {:.2f} A-scans with a "
@@ -76,6 +77,8 @@ void CalibrateGrid::describe(OperationParts<CalibrateGrid>& parts) {
                          "distance between the dots; required")
                       .written_as("MM"))
         .argument(flag("dark", &CalibrateGrid::dark, Effect::file, "the dots are darker than their surroundings"))
+        .argument(number("max_scale", &CalibrateGrid::max_scale, 1, 1000, "", Effect::file,
+                         "largest factor between the pitch and the distance of the dots by the spacing of the scan"))
         .output(geometry_output(), &CalibrateGrid::output)
         .output(plot_output("also draw the dots and their distance from the grid"), &CalibrateGrid::plot)
         .result("scale_x", "", "mm in the sample per mm of the scan",

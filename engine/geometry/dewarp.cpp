@@ -415,7 +415,7 @@ VolumeGrid grid_of(const Lattice& lattice, const VolumeGrid& from) {
     return grid;
 }
 
-// Everything that a column of the result is made of.
+// The steps from the samples to a column of the result.
 struct Job {
     const Planes& planes;
     const InverseMap& inverse;

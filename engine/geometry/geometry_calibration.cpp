@@ -116,6 +116,20 @@ void require_lines(const VolumeGrid& grid, std::int64_t order) {
            "scan more lines of the mirror");
 }
 
+// A flat mirror appears curved by the instrument, but hardly as much as a ball. `bend`: mean of the factors of x^2 and
+// y^2 in mm of air per mm^2; `scale`: half the field in mm.
+void require_flat(double bend, double scale, double min_radius_mm) {
+    constexpr double max_slope = 0.1;
+    const double radius = bend != 0 ? 0.5 / std::abs(bend) : std::numeric_limits<double>::infinity();
+    const double slope = 2 * std::abs(bend) * scale;
+    if (radius >= min_radius_mm || slope <= max_slope) return;
+    refuse(
+        fmt::format("is not of a flat mirror: it is curved like a sphere of {:.1f} mm radius and slopes by {:.0f} % at "
+                    "the edge (at least {:g} mm, or at most {:.0f} %, are expected)",
+                    radius, 100 * slope, min_radius_mm, 100 * max_slope),
+        "use a flat mirror; if the instrument bends the field that much, set a smaller min_radius_mm");
+}
+
 }  // namespace
 
 FieldCalibration calibrated_field(const Volume& volume, const ScanGeometry& scan,
@@ -182,6 +196,7 @@ FieldCalibration calibrated_field(const Volume& volume, const ScanGeometry& scan
                "use a flat mirror without dust");
     }
     const double um_in_air = grid.spacing_um[0] * scan.refractive_index;
+    require_flat((fit[3] + fit[5]) / 2 * um_in_air / 1000, scale, options.min_radius_mm);
     for (const double term : fit) found.path_um.push_back(term * um_in_air);
     found.span_um = (high - low) * um_in_air;
     found.tilt_x = found.path_um[1];
@@ -508,6 +523,18 @@ void require_dots(const std::vector<GridDot>& dots, std::int64_t found, const Vo
     }
 }
 
+// A wrong pitch is a wrong scale.
+void require_pitch(const BeamGeometry& lens, const GridCalibrationOptions& options) {
+    for (const auto& [axis, scale] : {std::pair{'x', lens.scale_x}, std::pair{'y', lens.scale_y}}) {
+        if (std::max(scale, 1 / scale) <= options.max_scale) continue;
+        refuse(
+            fmt::format("the dots are {:.3g} mm apart along {} by the spacing of the scan, but the pitch is {:g} mm: a "
+                        "factor of {:.2f} (at most {:g} is expected)",
+                        options.pitch_mm / scale, axis, options.pitch_mm, scale, options.max_scale),
+            "check pitch_mm and the spacing of the scan; if both are right, set a larger max_scale");
+    }
+}
+
 }  // namespace
 
 GridCalibration calibrated_grid(const Volume& volume, const ScanGeometry& scan, const GridCalibrationOptions& options,
@@ -550,6 +577,7 @@ GridCalibration calibrated_grid(const Volume& volume, const ScanGeometry& scan, 
                         rms_x, rms_y, max_rms),
             "check pitch_mm, and that the target is flat and in focus");
     }
+    require_pitch(model.lens, options);
     made.lens = model.lens;
     made.angle_deg = model.angle * 180 / pi;
     made.dots = std::move(dots);

@@ -16,9 +16,10 @@ namespace echolux {
 // ---- Optical path
 
 struct FieldCalibrationOptions {
-    std::int64_t order = 4;   // of the polynomial, 2 to 4
-    double min_snr_db = 15;   // of the mirror over the median of its A-scan
-    bool keeps_tilt = false;  // the constant and the slopes, which are those of the mirror too
+    std::int64_t order = 4;     // of the polynomial, 2 to 4
+    double min_snr_db = 15;     // of the mirror over the median of its A-scan
+    bool keeps_tilt = false;    // the constant and the slopes, which are those of the mirror too
+    double min_radius_mm = 12;  // a surface that is curved more and slopes by more than a tenth is that of a sphere
 };
 
 // Maps are [b_scan][a_scan] in rows; NaN without a mirror.
@@ -43,6 +44,7 @@ FieldCalibration calibrated_field(const Volume& volume, const ScanGeometry& scan
 struct GridCalibrationOptions {
     double pitch_mm = 0;  // distance between the dots
     bool dots_are_dark = false;
+    double max_scale = 1.3;  // between the pitch and the spacing of the dots in mm of the scan
 };
 
 struct GridDot {

@@ -464,6 +464,26 @@ std::vector<std::string> assignments_of_recipe(std::string_view name) {
                 near.empty() ? "choose one of " + list : "did you mean \"" + near + "\"?");
 }
 
+namespace {
+
+// Volumes carry [geometry] of their scan file, so that they can be dewarped without it.
+void add_geometry(const std::filesystem::path& path, std::map<std::string, std::string>& lines) {
+    std::error_code problem;
+    if (lower_ending(path) != ".toml" || !std::filesystem::is_regular_file(path, problem)) return;
+    std::vector<TomlEntry> entries = toml_entries(path);
+    std::erase_if(entries, [](const TomlEntry& entry) { return section_of(entry.name) != "geometry"; });
+    BeamGeometry geometry;
+    Settings settings;
+    settings.bind("geometry", geometry);
+    settings.take(entries);
+    for (const BoundField& field : settings.fields()) {
+        const Value value = field.get();
+        if (value != field.default_value) lines[field.key()] = spelled(value);
+    }
+}
+
+}  // namespace
+
 std::map<std::string, std::string> provenance_of(const Scan& scan, const std::string& backend) {
     Scan described = scan;
     Settings settings;
@@ -479,6 +499,7 @@ std::map<std::string, std::string> provenance_of(const Scan& scan, const std::st
             lines[field.key() + "_fnv1a64"] = file_hash(scan.path.parent_path() / *file);
         }
     }
+    add_geometry(scan.path, lines);
     return lines;
 }
 

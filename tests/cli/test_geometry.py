@@ -42,6 +42,18 @@ class Geometry(ProgramCase):
         found = self.run_json("calibrate", "galvo", "both/scan.toml")
         self.assertLess(abs(found["delay_us"] - 37) * 1e-6 * 100000, 0.05)
 
+    def test_volumes_carry_geometry(self):
+        """A volume is dewarped without the scan that it comes from, to the same voxels."""
+        self.run_json("simulate", "layers", "-o", "scan.toml", "--samples", 256, "--a-scans", 24, "--b-scans", 16, "--spacing-a", 20,
+                      "--spacing-b", 20, "--path", PATH, "--radial-per-mm2", 0.02)
+        self.run_json("reconstruct", "scan.toml", "-o", "v.nrrd")
+        self.run_json("dewarp", "v.nrrd", "-o", "alone.nrrd")
+        self.run_json("dewarp", "v.nrrd", "-o", "named.nrrd", "--scan", "scan.toml")
+        alone, named = ((self.folder / f"{name}.nrrd").read_bytes().split(b"\n\n", 1)[1] for name in ("alone", "named"))
+        self.assertEqual(alone, named)
+        (self.folder / "scan.toml").unlink()
+        self.run_json("dewarp", "v.nrrd", "-o", "again.nrrd")
+
     def test_simulator_refuses_fans(self):
         finished = self.run_program("simulate", "layers", "-o", "fan/scan.toml", *SMALL, "--set", "geometry.pivot_x_mm=20")
         self.assertEqual(finished.code, 1)

@@ -102,14 +102,16 @@ def write_sphere(folder, geometry, more):
 # ---- Calibrations
 
 
-def write_mirror(folder, noise, tilt):
-    """Spectra of a mirror whose depth follows PATH, transformed with a Hann window: a volume of intensities."""
+def write_mirror(folder, noise, tilt, ball_mm=0):
+    """Spectra of a mirror whose depth follows PATH, or of a ball, transformed with a Hann window: a volume of intensities."""
     scan, samples = {"a_scans": 64, "b_scans": 60}, 512
     grid = {"depth": samples // 2, "first": 0.0, "spacing": [4.0, 60.0, 60.0]}
     b, a = np.meshgrid(np.arange(60.0), np.arange(64.0), indexing="ij")
     u, v = (a - 31.5) * 0.06, (b - 29.5) * 0.06
     curved = [0, 0, 0, *PATH["path_um"][3:]]
     bins = (400 + reference.polynomial(curved, u, v) + tilt * (20 * u - 15 * v)) / 4.0
+    if ball_mm:
+        bins = (400 + 1000 * (ball_mm - np.sqrt(ball_mm**2 - u**2 - v**2))) / 4.0
     rng = np.random.default_rng(3)
     k = np.arange(samples)
     spectra = np.cos(2 * np.pi * bins[..., None] * k / samples + rng.uniform(0, 6, bins.shape)[..., None])
@@ -171,6 +173,7 @@ def main(folder):
         write_sphere(folder / name, geometry, scan)
     for name, (noise, tilt) in {"mirror": (0.02, 0), "mirror_tilted": (0.3, 1), "mirror_noisy": (1.0, 0)}.items():
         write_mirror(folder / name, noise, tilt)
+    write_mirror(folder / "ball", 0.02, 0, 7.8)
     write_dots(folder / "dots", LENS, 0)
     write_dots(folder / "dots_noisy", LENS, 0.5)
     for name, delay_us, scan, noise in (("pair", 37.0, {}, 0.1), ("pair_early", -12.3, {}, 0.3),

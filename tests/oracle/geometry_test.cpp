@@ -302,6 +302,14 @@ TEST(GeometryCalibration, RefusesOtherTargets) {
               std::string::npos);
 }
 
+TEST(GeometryCalibration, RefusesBallInsteadOfMirror) {
+    SilentProgress silent;
+    const Case ball("ball");
+    const std::string line = error_of([&] { calibrated_field(ball.volume(), ball.scan, {}, silent); }).line;
+    EXPECT_NE(line.find("curved like a sphere of 7.8 mm radius and slopes by 24 %"), std::string::npos) << line;
+    EXPECT_NO_THROW(calibrated_field(ball.volume(), ball.scan, {.min_radius_mm = 5}, silent));
+}
+
 TEST(GeometryCalibration, DotsGiveLens) {
     SilentProgress silent;
     for (const char* name : {"dots", "dots_noisy"}) {
@@ -336,6 +344,17 @@ TEST(GeometryCalibration, RefusesWrongGrids) {
     EXPECT_NE(
         error_of([&] { calibrated_grid(sphere.volume(), sphere.scan, {.pitch_mm = 0.4}, silent); }).line.find("dots"),
         std::string::npos);
+}
+
+TEST(GeometryCalibration, RefusesWrongPitches) {
+    SilentProgress silent;
+    const Case dots("dots");
+    for (const double pitch_mm : {0.1, 0.125, 0.17, 0.34, 0.5}) {
+        const std::string line =
+            error_of([&] { calibrated_grid(dots.volume(), dots.scan, {.pitch_mm = pitch_mm}, silent); }).line;
+        EXPECT_NE(line.find("pitch_mm"), std::string::npos) << pitch_mm << ": " << line;
+        RecordProperty(std::to_string(pitch_mm), line);
+    }
 }
 
 TEST(GeometryCalibration, DirectionsGiveDelay) {
