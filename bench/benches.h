@@ -28,8 +28,8 @@ void run_papers(const BenchJob& job, BenchReport& report, Progress& progress);
 void run_precision(const BenchJob& job, BenchReport& report, Progress& progress);
 
 // Processing after reconstruction: speckle filters, segmentation, registration, dewarping, live steps. On the CPU:
-// filters of 128 x 64 x 16 voxels, surfaces in 256 x 128 x 64, 256 x 256 x 256 voxels to dewarp. On a GPU: 512 x 512 x 512 and 512 x 512 x 256 voxels in its memory, and
-// once with copies from and to the host.
+// filters of 128 x 64 x 16 voxels, surfaces in 256 x 128 x 64, 256 x 256 x 256 voxels to dewarp. On a GPU: 512 x 512 x
+// 512 and 512 x 512 x 256 voxels in its memory, and once with copies from and to the host.
 void run_processing(const BenchJob& job, BenchReport& report, Progress& progress);
 
 // ---- Only in builds with the renderer. They use job.device.

@@ -12,6 +12,7 @@
 #include "compute/error.h"
 #include "engine/acquire/source.h"
 #include "engine/attenuation/attenuation.h"
+#include "engine/catheter/rotation.h"
 #include "engine/flow/cross_section.h"
 #include "engine/geometry/dewarp.h"
 #include "engine/layers/layers.h"
@@ -20,6 +21,7 @@
 #include "engine/simulate/scene.h"
 #include "engine/simulate/simulator.h"
 #include "engine/speckle/speckle_filter.h"
+#include "engine/stitching/tile_alignment.h"
 #include "render/view/curve.h"
 
 #ifdef ECHOLUX_RENDER
@@ -74,9 +76,11 @@ struct CommandSettings {
         settings.bind("registration", registration);
 #endif
         settings.bind("attenuation", attenuation);
+        settings.bind("catheter", catheter);
         settings.bind("cross_section", cross_section);
         settings.bind("dewarp", dewarp);
         settings.bind("geometry", geometry);
+        settings.bind("stitch", stitch);
     }
     CommandSettings(const CommandSettings&) = delete;
     CommandSettings& operator=(const CommandSettings&) = delete;
@@ -87,9 +91,11 @@ struct CommandSettings {
     RegistrationSettings registration;
 #endif
     AttenuationRecipe attenuation;
+    CatheterRecipe catheter;
     CrossSectionRecipe cross_section;
     DewarpRecipe dewarp;
     BeamGeometry geometry;
+    StitchRecipe stitch;
     Settings settings;
 };
 

@@ -88,6 +88,12 @@ CASES = [
     Case(["mesh", "v.nrrd", "--level", "10"], [("-o", "mesh.stl", False)], ["v.nrrd"]),
     Case(["pattern", "--a-scans", "8", "--b-scans", "2", "--line-rate-hz", "10000", "--spacing-a", "10", "--spacing-b", "10"], [("-o", "waves.csv", False)]),
     Case(["dewarp", "layered.nrrd", "--scan", "geometry.toml"], [("-o", "d.nrrd", True)], ["layered.nrrd", "geometry.toml"]),
+    Case(["stitch", "tiles.csv", "--search", "15", "--search-depth", "6"],
+         [("-o", "mosaic.nrrd", True), ("--positions", "positions.csv", True), ("--overlaps", "overlaps.csv", True)],
+         ["tiles.csv", "west.nrrd", "east.nrrd"]),
+    Case(["catheter", "pullback.nrrd", "--zero-radius", "20"],
+         [("-o", "turns.nrrd", True), ("--cylinder", "cylinder.nrrd", True), ("--angles", "angles.csv", True), ("--lumen", "lumen.csv", True),
+          ("--contours", "contours.csv", True)], ["pullback.nrrd"]),
     Case(["calibrate", "field", "bowl.nrrd"], [("-o", "field.toml", True), ("--plot", "field.png", True)], ["bowl.nrrd"]),
     Case(["calibrate", "grid", "dots.nrrd", "--pitch", "0.04"], [("-o", "grid.toml", True), ("--plot", "grid.svg", True)], ["dots.nrrd"]),
     Case(["calibrate", "galvo", "both.nrrd", "--scan", "both.toml", "--max-a-scans", "4"],
@@ -161,6 +167,24 @@ def write_geometry(folder, random):
     write_nrrd(folder / "both.nrrd", 10 * np.log10(field))
 
 
+def write_tiles(folder, random):
+    """Writes two tiles that overlap by half, and lists of tiles: the two, and one that takes long."""
+    field = 10 * np.log10(random.exponential(1, (24, 36, 32)) * np.where(np.arange(32) < 8, 0.01, 1))
+    write_nrrd(folder / "west.nrrd", field[:, :24])
+    write_nrrd(folder / "east.nrrd", field[:, 12:])
+    (folder / "tiles.csv").write_text("file,x_mm,y_mm\nwest.nrrd,0,0\neast.nrrd,0.06,0\n")
+    (folder / "many_tiles.csv").write_text("west.nrrd,0,0\neast.nrrd,0.06,0\n" * 200)
+
+
+def write_pullback(folder, random):
+    """Writes turns of a catheter in a lumen: speckle that is wider than an A-scan and longer than a turn."""
+    white = random.normal(0, 1, (2, 12, 64, 64))
+    for axis, width in ((1, 1), (2, 2)):
+        white = sum(np.roll(white, k, axis) for k in range(-width, width + 1))
+    power = (white**2).sum(0) * np.where(np.arange(64) < 24, 0.003, 1)
+    write_nrrd(folder / "pullback.nrrd", 10 * np.log10(power))
+
+
 def run_in(folder, *words):
     finished = Finished(start(*words, folder=folder))
     assert finished.code == 0, str(finished)
@@ -191,6 +215,8 @@ def prepare(folder):
     run(*SEGMENT, "-o", "known.nrrd")
     write_tissue(folder, noise)
     write_geometry(folder, np.random.default_rng(6))
+    write_tiles(folder, np.random.default_rng(7))
+    write_pullback(folder, np.random.default_rng(8))
     run("segment", "layered.nrrd", "--preset", "layers", "--count", "2", "-o", "slab.nrrd")
     run("simulate", "vessel", "-o", "repeats/scan.toml", *SIMULATED, "--b-repeats", "2")
     (folder / "look.toml").write_text(toml_text({"view": {"mode": "mip"}}))

@@ -29,6 +29,8 @@ ENDLESS = {
     "filter": ["filter", "long.toml", "-o", "smooth.nrrd"],
     "mesh": ["mesh", "long.toml", "-o", "mesh.stl", "--level", 5],
     "dewarp": ["dewarp", "long.toml", "-o", "d.nrrd", "--pivot-x", 20],
+    "stitch": ["stitch", "many_tiles.csv", "-o", "m.nrrd"],
+    "catheter": ["catheter", "long.toml", "-o", "c.nrrd"],
     "calibrate field": ["calibrate", "field", "long.toml", "-o", "field.toml"],
     "calibrate grid": ["calibrate", "grid", "long.toml", "--pitch", 1, "-o", "grid.toml"],
     "calibrate galvo": ["calibrate", "galvo", "long.toml", "-o", "galvo.toml"],

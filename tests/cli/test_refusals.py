@@ -87,6 +87,17 @@ def write_volumes(folder):
     write_nrrd(folder / "nothing.nrrd", np.full_like(volume, np.nan))
     write_nrrd(folder / "zero.nrrd", np.zeros_like(volume), quantity="intensity", unit="")
     write_nrrd(folder / "still.nrrd", np.zeros_like(volume), quantity="velocity", unit="mm/s")
+    commands.write_tiles(folder, np.random.default_rng(9))
+    commands.write_pullback(folder, np.random.default_rng(10))
+    (folder / "marks.csv").write_text("0,12,5000\n")
+    write_nrrd(folder / "noisy.nrrd", 10 * np.log10(volume))
+    write_nrrd(folder / "coarse.nrrd", volume, (0.01, 0.0014, 0.005))
+    lists = {"missing": "west.nrrd,0,0\ngone.nrrd,0.06,0\n", "coarse": "west.nrrd,0,0\ncoarse.nrrd,0.06,0\n",
+             "apart": "west.nrrd,0,0\neast.nrrd,0.5,0\n", "strange": "west.nrrd,0,0\nnoisy.nrrd,0.06,0\n",
+             "words": "west.nrrd,0,0\neast.nrrd,left\n", "lonely": "west.nrrd,0,0\n", "kinds": "west.nrrd,0,0\nnoise.nrrd,0.06,0\n",
+             "moving": "still.nrrd,0,0\nstill.nrrd,0.06,0\n"}
+    for name, text in lists.items():
+        (folder / f"{name}_tiles.csv").write_text(text)
     write_nrrd(folder / "dome.nrrd", dome(), (0.1, 0.1, 1), unit="um", quantity="depth")
     write_nrrd(folder / "bare.nrrd", 10 * np.log10(volume), unit="dB\necholux_spacing_known:=-")
     write_nrrd(folder / "single.nrrd", volume[:1], quantity="intensity", unit="")
