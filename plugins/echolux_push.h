@@ -1,7 +1,7 @@
 /* Pushes raw spectra from an acquisition program into Echolux, through a ring of blocks in shared memory that
    `echolux view --source shm:NAME` reads. Only this header is needed: C11 or C++11 with GCC or Clang on Linux,
    without a library to link. docs/push.md is the guide, plugins/sample/push.c a working example. For the network,
-   see plugins/echolux_push_tcp.h.
+   see plugins/echolux_push_tcp.h, which also works on Windows: there this header has all but the shared memory.
 
      echolux_push_stream stream = {.samples = 2048, .a_scans = 512, .b_scans = 512, .sample_format = ECHOLUX_PUSH_U16};
      echolux_push push;
@@ -23,42 +23,119 @@
 #ifndef ECHOLUX_PUSH_H
 #define ECHOLUX_PUSH_H
 
+#if defined(_WIN32)
+#if defined(_WINSOCKAPI_) && !defined(_WINSOCK2API_)
+#error "include the headers of Echolux before windows.h, or define WIN32_LEAN_AND_MEAN"
+#endif
+#ifndef NOMINMAX
+#define NOMINMAX 1
+#endif
+#include <winsock2.h>
+
+#include <windows.h>
+#else
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1
 #endif
 #include <errno.h>
 #include <fcntl.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
 #if !defined(__linux__) || __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#error "echolux_push.h needs Linux on a little-endian machine; other systems send over TCP (docs/push.md)"
+#error "echolux_push.h needs Linux or Windows on a little-endian machine; other systems send the bytes of docs/push.md"
 #endif
 #if !defined(F_OFD_SETLK) || !defined(MAP_POPULATE)
 #error "include echolux_push.h before the system's headers, or compile with -D_GNU_SOURCE"
 #endif
+#endif
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 
 #ifdef __cplusplus
+#ifdef __GNUC__
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wold-style-cast"
-extern "C" {
 #endif
-
-/* Internal to this header. */
-#if defined(__SANITIZE_THREAD__) && !defined(__clang__)
-#define ECHOLUX_PUSH_FENCE(order) __sync_synchronize() /* the only fence that GCC's thread sanitizer supports */
-#else
-#define ECHOLUX_PUSH_FENCE(order) __atomic_thread_fence(order)
+extern "C" {
 #endif
 
 #define ECHOLUX_PUSH_VERSION 1
 #define ECHOLUX_PUSH_MAGIC "ECHORING"
 #define ECHOLUX_PUSH_PREFIX "/dev/shm/echolux-push-" /* followed by the name of the ring */
+
+/* ---- the system -------------------------------------------------------------------------------------------------- */
+
+/* Internal to this header: atomic access, a monotonic clock and the numbers that identify a producer. On Windows the
+   functions of the system are used, which every compiler has. Its reading functions write the value that they find. */
+#if defined(_WIN32)
+static inline uint32_t echolux_push_load32(const uint32_t* from) {
+    return (uint32_t)InterlockedCompareExchange((volatile LONG*)(uintptr_t)from, 0, 0);
+}
+static inline uint64_t echolux_push_load64(const uint64_t* from) {
+    return (uint64_t)InterlockedCompareExchange64((volatile LONG64*)(uintptr_t)from, 0, 0);
+}
+static inline void echolux_push_store32(uint32_t* to, uint32_t value) {
+    (void)InterlockedExchange((volatile LONG*)to, (LONG)value);
+}
+static inline void echolux_push_store64(uint64_t* to, uint64_t value) {
+    (void)InterlockedExchange64((volatile LONG64*)to, (LONG64)value);
+}
+static inline void echolux_push_fence(void) {
+    MemoryBarrier();
+}
+static inline int64_t echolux_push_now_ns(void) {
+    LARGE_INTEGER ticks, per_s;
+    QueryPerformanceCounter(&ticks);
+    QueryPerformanceFrequency(&per_s);
+    return ticks.QuadPart / per_s.QuadPart * 1000000000 + ticks.QuadPart % per_s.QuadPart * 1000000000 / per_s.QuadPart;
+}
+static inline uint64_t echolux_push_date_ns(void) {
+    FILETIME now; /* 100 ns since 1601 */
+    GetSystemTimeAsFileTime(&now);
+    return (((uint64_t)now.dwHighDateTime << 32 | now.dwLowDateTime) - UINT64_C(116444736000000000)) * 100;
+}
+static inline int64_t echolux_push_process(void) {
+    return (int64_t)GetCurrentProcessId();
+}
+#else
+static inline uint32_t echolux_push_load32(const uint32_t* from) {
+    return __atomic_load_n(from, __ATOMIC_ACQUIRE);
+}
+static inline uint64_t echolux_push_load64(const uint64_t* from) {
+    return __atomic_load_n(from, __ATOMIC_ACQUIRE);
+}
+static inline void echolux_push_store32(uint32_t* to, uint32_t value) {
+    __atomic_store_n(to, value, __ATOMIC_RELEASE);
+}
+static inline void echolux_push_store64(uint64_t* to, uint64_t value) {
+    __atomic_store_n(to, value, __ATOMIC_RELEASE);
+}
+static inline void echolux_push_fence(void) {
+#if defined(__SANITIZE_THREAD__) && !defined(__clang__)
+    __sync_synchronize(); /* the only fence that GCC's thread sanitizer supports */
+#else
+    __atomic_thread_fence(__ATOMIC_ACQ_REL);
+#endif
+}
+static inline int64_t echolux_push_now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + (int64_t)now.tv_nsec;
+}
+static inline uint64_t echolux_push_date_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+static inline int64_t echolux_push_process(void) {
+    return (int64_t)getpid();
+}
+#endif
+
+/* ---- the stream -------------------------------------------------------------------------------------------------- */
 
 /* Sample formats. PACKED12 stores two samples in three little-endian bytes:
    b0 | (b1 & 15) << 8 and b1 >> 4 | b2 << 4. */
@@ -154,7 +231,7 @@ typedef struct echolux_push {
     uint64_t sequence;          /* of the next block */
     int64_t next_b_scan;        /* counted over volumes */
     uint64_t lost;
-    struct timespec since;
+    int64_t since_ns; /* when it was created */
     char path[96];
     char problem[160]; /* error message, one line in English */
 } echolux_push;
@@ -237,9 +314,7 @@ static inline uint64_t echolux_push_total_bytes(const echolux_push* push) {
 /* Initialises a ring in zeroed memory. */
 static inline void echolux_push_lay_out(echolux_push* push, void* memory) {
     echolux_push_header* ring = (echolux_push_header*)memory;
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    clock_gettime(CLOCK_MONOTONIC, &push->since);
+    push->since_ns = echolux_push_now_ns();
     memcpy(ring->magic, ECHOLUX_PUSH_MAGIC, sizeof ring->magic);
     ring->version = ECHOLUX_PUSH_VERSION;
     ring->header_bytes = 4096;
@@ -247,16 +322,17 @@ static inline void echolux_push_lay_out(echolux_push* push, void* memory) {
     ring->slots_at = 4096;
     ring->data_at = 4096 + echolux_push_pages((uint64_t)push->stream.slots * sizeof(echolux_push_slot));
     ring->slot_bytes = echolux_push_pages(push->block_bytes);
-    ring->generation = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-    ring->pid = (int64_t)getpid();
+    ring->generation = echolux_push_date_ns();
+    ring->pid = echolux_push_process();
     ring->stream = push->stream;
     push->ring = ring;
     push->sequence = push->lost = 0;
     push->next_b_scan = 0;
-    __atomic_store_n(&ring->state, (uint32_t)ECHOLUX_PUSH_RUNNING, __ATOMIC_RELEASE);
+    echolux_push_store32(&ring->state, ECHOLUX_PUSH_RUNNING);
 }
 
-/* ---- the memory -------------------------------------------------------------------------------------------------- */
+#if !defined(_WIN32)
+/* ---- the shared memory ------------------------------------------------------------------------------------------- */
 
 /* Returns whether a process holds the ring's producer lock, or -1 if unknown. */
 static inline int echolux_push_is_produced(int descriptor) {
@@ -355,25 +431,26 @@ static inline int echolux_push_create(echolux_push* push, const char* name, cons
     echolux_push_lay_out(push, memory);
     return 0;
 }
+#endif
 
 /* ---- blocks ------------------------------------------------------------------------------------------------------ */
 
 static inline echolux_push_slot* echolux_push_slot_of(const echolux_push* push, uint64_t sequence) {
     void* slots = (char*)push->ring + 4096;
-    return (echolux_push_slot*)slots + sequence % (uint64_t)push->stream.slots;
+    return (echolux_push_slot*)slots + (size_t)(sequence % (uint64_t)push->stream.slots);
 }
 
 static inline void* echolux_push_data_of(const echolux_push* push, uint64_t sequence) {
     const uint64_t slots = (uint64_t)push->stream.slots;
     const uint64_t data_at = 4096 + echolux_push_pages(slots * sizeof(echolux_push_slot));
-    return (char*)push->ring + data_at + sequence % slots * echolux_push_pages(push->block_bytes);
+    return (char*)push->ring + (size_t)(data_at + sequence % slots * echolux_push_pages(push->block_bytes));
 }
 
 /* Returns memory for the next block, push->block_bytes bytes, to be filled at any speed. */
 static inline void* echolux_push_begin(echolux_push* push) {
     echolux_push_slot* slot = echolux_push_slot_of(push, push->sequence);
-    __atomic_store_n(&slot->turn, 2 * push->sequence + 1, __ATOMIC_RELAXED);
-    ECHOLUX_PUSH_FENCE(__ATOMIC_RELEASE); /* before any write to the block */
+    echolux_push_store64(&slot->turn, 2 * push->sequence + 1);
+    echolux_push_fence(); /* before any write to the block */
     return echolux_push_data_of(push, push->sequence);
 }
 
@@ -383,7 +460,6 @@ static inline int echolux_push_publish(echolux_push* push, const echolux_push_bl
     const echolux_push_stream* s = &push->stream;
     echolux_push_slot* slot = echolux_push_slot_of(push, push->sequence);
     echolux_push_block block;
-    struct timespec now;
     memset(&block, 0, sizeof block);
     block.volume = block.first_b_scan = -1;
     block.time_s = -1;
@@ -406,25 +482,23 @@ static inline int echolux_push_publish(echolux_push* push, const echolux_push_bl
     }
     if (block.b_scans < 1 || block.b_scans > s->block_b_scans || block.first_b_scan > s->b_scans - block.b_scans)
         return echolux_push_fail(push, "block.first_b_scan and b_scans lie outside of the volume");
-    if (!(block.time_s >= 0)) {
-        clock_gettime(CLOCK_MONOTONIC, &now);
-        block.time_s = (double)(now.tv_sec - push->since.tv_sec) + 1e-9 * (double)(now.tv_nsec - push->since.tv_nsec);
-    }
+    if (!(block.time_s >= 0)) block.time_s = 1e-9 * (double)(echolux_push_now_ns() - push->since_ns);
     block.sequence = push->sequence;
     block.bytes = (uint64_t)(block.b_scans * echolux_push_position_bytes(s));
     slot->block = block;
     push->lost = block.lost;
     push->next_b_scan = block.volume * s->b_scans + block.first_b_scan + block.b_scans;
-    __atomic_store_n(&slot->turn, 2 * push->sequence + 2, __ATOMIC_RELEASE);
-    __atomic_store_n(&push->ring->published, ++push->sequence, __ATOMIC_RELEASE);
+    echolux_push_store64(&slot->turn, 2 * push->sequence + 2);
+    echolux_push_store64(&push->ring->published, ++push->sequence);
     return 0;
 }
 
 /* Ends the stream: viewers finish as at the end of a file. Without this call they wait for the next producer. */
 static inline void echolux_push_end(echolux_push* push) {
-    if (push->ring != NULL) __atomic_store_n(&push->ring->state, (uint32_t)ECHOLUX_PUSH_ENDED, __ATOMIC_RELEASE);
+    if (push->ring != NULL) echolux_push_store32(&push->ring->state, ECHOLUX_PUSH_ENDED);
 }
 
+#if !defined(_WIN32)
 /* Releases the name. Viewers keep their mapping until they close it. */
 static inline void echolux_push_close(echolux_push* push) {
     if (push->ring == NULL) return;
@@ -437,6 +511,7 @@ static inline void echolux_push_close(echolux_push* push) {
     push->ring = NULL;
     push->descriptor = -1;
 }
+#endif
 
 /* ---- viewer side ------------------------------------------------------------------------------------------------ */
 
@@ -447,20 +522,22 @@ enum { ECHOLUX_PUSH_NOT_YET = 0, ECHOLUX_PUSH_TAKEN = 1, ECHOLUX_PUSH_OVERTAKEN 
    larger than `room`. */
 static inline int echolux_push_take(const echolux_push_slot* slot, const void* data, uint64_t sequence,
                                     echolux_push_block* block, void* to, uint64_t room) {
-    const uint64_t before = __atomic_load_n(&slot->turn, __ATOMIC_ACQUIRE);
+    const uint64_t before = echolux_push_load64(&slot->turn);
     if (before < 2 * sequence + 2) return ECHOLUX_PUSH_NOT_YET;
     if (before > 2 * sequence + 2) return ECHOLUX_PUSH_OVERTAKEN;
     memcpy(block, &slot->block, sizeof *block);
-    if (block->bytes >= 1 && block->bytes <= room) memcpy(to, data, block->bytes);
-    ECHOLUX_PUSH_FENCE(__ATOMIC_ACQUIRE); /* after the last byte */
-    if (__atomic_load_n(&slot->turn, __ATOMIC_RELAXED) != before) return ECHOLUX_PUSH_OVERTAKEN;
+    if (block->bytes >= 1 && block->bytes <= room) memcpy(to, data, (size_t)block->bytes);
+    echolux_push_fence(); /* after the last byte */
+    if (echolux_push_load64(&slot->turn) != before) return ECHOLUX_PUSH_OVERTAKEN;
     return block->bytes >= 1 && block->bytes <= room && block->sequence == sequence ? ECHOLUX_PUSH_TAKEN
                                                                                     : ECHOLUX_PUSH_WRONG;
 }
 
 #ifdef __cplusplus
 }
+#ifdef __GNUC__
 #pragma GCC diagnostic pop
+#endif
 #endif
 
 #endif
