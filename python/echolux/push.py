@@ -1,6 +1,7 @@
 """Pushes raw spectra from an acquisition program into Echolux, on this machine or over the network.
 
-This module requires only NumPy. It may be copied into the program that controls the instrument::
+This module requires only Python 3.9 or newer, on Linux or Windows. NumPy arrays and anything else with a buffer
+can be pushed. It may be copied into the program that controls the instrument::
 
     from echolux.push import Producer
 
@@ -10,11 +11,10 @@ This module requires only NumPy. It may be copied into the program that controls
 
 ``echolux view --source shm:oct`` shows the spectra, and may start and stop at any time. With ``"tcp://HOST:PORT"`` the
 blocks are sent to a viewer that listens on another machine (``echolux view --source tcp://0.0.0.0:5210``). The producer
-never waits for a viewer. docs/push.md describes both protocols byte by byte; the C header is plugins/echolux_push.h.
+never waits for a viewer. Shared memory needs Linux. docs/push.md describes both protocols byte by byte; the C header is plugins/echolux_push.h.
 """
 from __future__ import annotations
 
-import fcntl
 import mmap
 import os
 import re
@@ -25,7 +25,10 @@ import time
 from collections import deque
 from typing import Any
 
-import numpy as np
+try:
+    import fcntl
+except ImportError:  # Windows has no locks of this kind, and no shared memory that Echolux reads
+    fcntl = None  # type: ignore[assignment]
 
 __all__ = ["Producer", "PushError"]
 
@@ -39,7 +42,7 @@ _STREAM = struct.Struct("<I6iI9qdqq64s")  # echolux_push_stream
 _BLOCK = struct.Struct("<QqqqQdIIQ")  # echolux_push_block
 _MAKING, _RUNNING, _ENDED = 0, 1, 2
 _PUBLISHED_AT, _STATE_AT = 512, 576
-_F_OFD_SETLK = getattr(fcntl, "F_OFD_SETLK", 37)
+_F_OFD_SETLK = 37
 _FLOCK = struct.Struct("hhqqi4x")
 
 assert _STREAM.size == 192 and _BLOCK.size == 64
@@ -51,6 +54,22 @@ class PushError(Exception):
 
 def _pages(size: int) -> int:
     return -(-size // PAGE) * PAGE
+
+
+def _bytes_of(spectra: Any) -> memoryview:
+    """The bytes of an array in C order, without a copy if they are contiguous."""
+    try:
+        view = memoryview(spectra)
+    except TypeError:  # a list, or an array of another library
+        import numpy as np
+
+        view = memoryview(np.ascontiguousarray(spectra))
+    if view.c_contiguous and view.nbytes > 0:
+        try:
+            return view.cast("B")
+        except (TypeError, ValueError):  # of the other byte order
+            pass
+    return memoryview(view.tobytes())
 
 
 class _Stream:
@@ -93,6 +112,8 @@ class _Ring:
     def __init__(self, name: str, stream: _Stream) -> None:
         if not re.fullmatch(r"(?!\.)[A-Za-z0-9._-]{1,64}", name):
             raise PushError(f"shm:{name}: expected 1 to 64 letters, digits, '.', '_' or '-'")
+        if fcntl is None:
+            raise PushError(f"shm:{name}: shared memory needs Linux: push to tcp://HOST:PORT")
         self._path = PREFIX + name
         self._slots = stream.slots
         self._slot_bytes = _pages(stream.block_bytes)
@@ -107,8 +128,7 @@ class _Ring:
             os.unlink(self._path)
             os.close(self._descriptor)
             raise PushError(f"no {total >> 20} MiB of shared memory for {stream.slots} blocks: {error.strerror}") from error
-        self._bytes = np.frombuffer(self._memory, np.uint8)
-        self._words = np.frombuffer(self._memory, np.uint64, self._data_at // 8)
+        self._words = memoryview(self._memory)[:self._data_at].cast("Q")  # each stored by one instruction
         struct.pack_into("<8sIIQQQQQq", self._memory, 0, b"ECHORING", VERSION, PAGE, total, PAGE, self._data_at,
                          self._slot_bytes, time.time_ns(), os.getpid())
         self._memory[64:64 + _STREAM.size] = stream.packed
@@ -167,13 +187,13 @@ class _Ring:
         self._words[_STATE_AT // 8] = state
         self._fence()
 
-    def write(self, sequence: int, block: bytes, spectra: np.ndarray) -> None:
+    def write(self, sequence: int, block: bytes, spectra: memoryview) -> None:
         slot = sequence % self._slots
         turn = (PAGE + slot * 128) // 8
         at = self._data_at + slot * self._slot_bytes
         self._words[turn] = 2 * sequence + 1
         self._fence()
-        self._bytes[at:at + spectra.nbytes] = spectra
+        self._memory[at:at + spectra.nbytes] = spectra
         self._memory[turn * 8 + 8:turn * 8 + 8 + len(block)] = block
         self._fence()
         self._words[turn] = 2 * sequence + 2
@@ -186,7 +206,7 @@ class _Ring:
     def close(self) -> None:
         if self._is_current(self._descriptor):
             os.unlink(self._path)
-        del self._bytes, self._words
+        self._words.release()
         self._memory.close()
         os.close(self._descriptor)
 
@@ -208,7 +228,7 @@ class _Sender:
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
-    def write(self, sequence: int, block: bytes, spectra: np.ndarray) -> None:
+    def write(self, sequence: int, block: bytes, spectra: memoryview) -> None:
         with self._changed:
             if not self._is_connected:
                 return
@@ -311,12 +331,12 @@ class Producer:
         """
         if not self._is_open:
             raise PushError("the producer is closed")
-        array = np.ascontiguousarray(spectra).reshape(-1).view(np.uint8)
+        data = _bytes_of(spectra)
         stream = self._stream
-        b_scans, rest = divmod(array.nbytes, stream.position_bytes)
+        b_scans, rest = divmod(data.nbytes, stream.position_bytes)
         if rest or not 1 <= b_scans <= stream.block_b_scans:
             raise PushError(f"a block has 1 to {stream.block_b_scans} x {stream.position_bytes} bytes, "
-                            f"got {array.nbytes}")
+                            f"got {data.nbytes}")
         if volume is None or first_b_scan is None:
             volume, first_b_scan = self._place(lost, volume_starts)
         if volume < 0 or not 0 <= first_b_scan <= stream.b_scans - b_scans:
@@ -324,8 +344,8 @@ class Producer:
         self._lost += lost
         at = time.monotonic() - self._since if time_s is None else float(time_s)
         block = _BLOCK.pack(self._sequence, volume, first_b_scan, b_scans, self._lost, at, int(volume_starts), 0,
-                            array.nbytes)
-        self._way.write(self._sequence, block, array)
+                            data.nbytes)
+        self._way.write(self._sequence, block, data)
         self._sequence += 1
         self._next = volume * stream.b_scans + first_b_scan + b_scans
 
