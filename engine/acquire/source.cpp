@@ -5,7 +5,10 @@
 #include <array>
 #include <chrono>
 #include <condition_variable>
+#include <cstdlib>
+#include <filesystem>
 #include <mutex>
+#include <sstream>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -141,16 +144,35 @@ std::unique_ptr<Source> open_source(const SourceRequest& wanted) {
         if constexpr (has(Part::genicam)) return open_genicam(wanted);
         refuse_missing(Part::genicam, wanted.name);
     }
+    if (kind == "gentl" && names_one) {
+        if constexpr (has(Part::genicam)) return open_gentl(wanted);
+        refuse_missing(Part::genicam, wanted.name);
+    }
     if (kind == "replay" && names_one) return open_replay(wanted);
     if (kind == "plugin" && names_one) return open_plugin(wanted);
     if (kind == "shm" && names_one) return open_shared_memory(wanted);
     if (kind == "tcp" && names_one) return open_tcp(wanted);
-    constexpr std::array<std::string_view, 8> kinds{"sim", "replay", "genicam", "plugin",
+    constexpr std::array<std::string_view, 9> kinds{"sim", "replay", "genicam", "gentl",     "plugin",
                                                     "shm", "tcp",    "join",    "interleave"};
     const std::string nearest = nearest_name(kind, kinds);
     const bool is_known = nearest == kind;  // and its argument is missing
     throw Error(ErrorCode::bad_setting, fmt::format("expected {}, got \"{}\"", source_names, wanted.name), "source",
                 is_known || nearest.empty() ? "" : "did you mean " + nearest + "?");
+}
+
+std::vector<std::filesystem::path> gentl_producers() {
+    const char* folders = std::getenv("GENICAM_GENTL64_PATH");
+    std::vector<std::filesystem::path> found;
+    std::istringstream list(folders == nullptr ? "" : folders);
+    for (std::string folder; std::getline(list, folder, ':');) {
+        std::error_code problem;
+        for (std::filesystem::directory_iterator file(folder, problem), end; !problem && file != end;
+             file.increment(problem)) {
+            if (file->path().extension() == ".cti") found.push_back(file->path());
+        }
+    }
+    std::ranges::sort(found);
+    return found;
 }
 
 std::vector<std::string> sources_found() {
@@ -164,6 +186,11 @@ std::vector<std::string> sources_found() {
         found.insert(found.end(), cameras.begin(), cameras.end());
         if (cameras.empty())
             found.emplace_back("genicam, genicam:ID: a GenICam camera (GigE Vision, USB3 Vision); none found");
+        const std::vector<std::filesystem::path> producers = gentl_producers();
+        for (const std::filesystem::path& producer : producers)
+            found.push_back("gentl:" + producer.string() + ": a frame grabber through its GenTL producer");
+        if (producers.empty())
+            found.emplace_back("gentl:FILE.cti: a frame grabber; no GenTL producer in GENICAM_GENTL64_PATH");
     } else {
         found.emplace_back("genicam: not in this build (build with -DECHOLUX_GENICAM=ON)");
     }

@@ -83,8 +83,8 @@ class Source {
 
 // Names accepted by open_source(), for help and messages.
 inline constexpr const char* source_names =
-    "sim[:SCENE], sim:scan.toml, replay:scan.toml, genicam[:ID], plugin:FILE.so, shm:NAME, tcp://ADDRESS:PORT, "
-    "join:A+B or interleave:A+B";
+    "sim[:SCENE], sim:scan.toml, replay:scan.toml, genicam[:ID], gentl:FILE.cti, plugin:FILE.so, shm:NAME, "
+    "tcp://ADDRESS:PORT, join:A+B or interleave:A+B";
 
 // Parameters for opening a source.
 struct SourceRequest {
@@ -134,13 +134,14 @@ struct SourceName {
     std::string options;  // after that comma
 };
 
-// `wanted.name` is the full name: "sim", "sim:FILE", "replay:FILE", "genicam:ID", "plugin:PATH". Throws as
-// open_source() does.
+// `wanted.name` is the full name: "sim", "sim:FILE", "replay:FILE", "genicam:ID", "gentl:PATH", "plugin:PATH". Throws
+// as open_source() does.
 std::unique_ptr<Source> open_simulator(const SourceRequest& wanted,
                                        std::shared_ptr<PacingClock> clock = steady_pacing_clock());
 std::unique_ptr<Source> open_replay(const SourceRequest& wanted,
                                     std::shared_ptr<PacingClock> clock = steady_pacing_clock());
 std::unique_ptr<Source> open_genicam(const SourceRequest& wanted);
+std::unique_ptr<Source> open_gentl(const SourceRequest& wanted);
 std::unique_ptr<Source> open_plugin(const SourceRequest& wanted);
 
 // "shm:NAME" and "tcp://HOST:PORT" wait up to `timeout` for a producer.
@@ -151,5 +152,8 @@ std::unique_ptr<Source> open_tcp(const SourceRequest& wanted, std::chrono::milli
 
 // Returns one line per responding camera. Does not fail.
 std::vector<std::string> genicam_cameras();
+
+// Returns the GenTL producers in the folders of GENICAM_GENTL64_PATH, without loading them. Does not fail.
+std::vector<std::filesystem::path> gentl_producers();
 
 }  // namespace echolux

@@ -36,9 +36,9 @@ typedef struct echolux_live_options {
     double keep_gb;               /* memory for recent volumes; 0: `source.keep_gb` of echolux_live_open() */
 } echolux_live_options;
 
-/* Opens a source: sim[:SCENE], sim:scan.toml, replay:scan.toml, genicam[:ID], plugin:FILE.so, shm:NAME,
- * tcp://ADDRESS:PORT, join:A+B or interleave:A+B. `scan_toml` (may be NULL) describes the data of a camera or plugin.
- * `assignments` are of the sections source, simulation, scan, recipe ... `options` may be NULL. */
+/* Opens a source: sim[:SCENE], sim:scan.toml, replay:scan.toml, genicam[:ID], gentl:FILE.cti, plugin:FILE.so,
+ * shm:NAME, tcp://ADDRESS:PORT, join:A+B or interleave:A+B. `scan_toml` (may be NULL) describes the data of a camera or
+ * plugin. `assignments` are of the sections source, simulation, scan, recipe ... `options` may be NULL. */
 ECHOLUX_API echolux_status echolux_live_open(const char* source, const char* scan_toml, const char* const* assignments,
                                              size_t count, const echolux_live_options* options, echolux_live** live,
                                              echolux_error* error);

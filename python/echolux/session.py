@@ -320,8 +320,8 @@ def live(source: Source, /, *, lossless: bool = False, queue: int = 0, volumes: 
          **settings: Mapping[str, Any]) -> Live:
     """Opens a live session.
 
-    source: "sim:vessel", "replay:scan.toml", "genicam", "plugin:FILE.so", "shm:NAME", "tcp://ADDRESS:PORT", "join:A+B",
-        "interleave:A+B"; or a Python generator, iterable or callable that produces arrays of spectra [b, a, samples],
+    source: "sim:vessel", "replay:scan.toml", "genicam", "gentl:FILE.cti", "plugin:FILE.so", "shm:NAME", "tcp://ADDRESS:PORT",
+        "join:A+B", "interleave:A+B"; or a Python generator, iterable or callable that produces arrays of spectra [b, a, samples],
         whole volumes or parts of them, one after another (a callable ends with None). Its exceptions are raised again
         where volumes are taken, after the last one.
     lossless: deliver every volume, and let the source wait if it can; otherwise only the newest are delivered

@@ -219,6 +219,7 @@ TEST_F(ControlTest, FilesOutsideOfFoldersAreRefused) {
         EXPECT_NE(refusal("open", {{"source", name}}).find("outside"), std::string::npos) << name;
     }
     EXPECT_NE(refusal("open", {{"source", "plugin:a.so"}}).find("cannot be opened remotely"), std::string::npos);
+    EXPECT_NE(refusal("open", {{"source", "gentl:a.cti"}}).find("cannot be opened remotely"), std::string::npos);
     EXPECT_NE(refusal("open", {{"source", "sim"}, {"scan", "/etc/scan.toml"}}).find("outside"), std::string::npos);
     EXPECT_NE(refusal("set", {{"values", {{"view.transfer", "/etc/colours.toml"}}}}).find("outside"),
               std::string::npos);

@@ -59,6 +59,7 @@ POSIX_PLACES = [
     "python/src/work.cpp",
     "engine/acquire/wrapped_sources.cpp",
     "engine/acquire/plugin_source.cpp",
+    "engine/acquire/genicam/gentl.cpp",
     "engine/acquire/shared_source.cpp",
     "engine/net/tcp.cpp",
     "render/vk/driver_files.cpp",

@@ -769,7 +769,7 @@ bool Workspace::Parts::is_agreed(const std::filesystem::path& from) {
 void Workspace::Parts::restore_foreign(RestoredState session, const std::filesystem::path& from) {
     std::string& source = session.open.source;
     drop_window_settings(session.view_values);
-    if (SourceName(source).kind == "plugin") {
+    if (const std::string kind = SourceName(source).kind; kind == "plugin" || kind == "gentl") {
         notices.note("source",
                      from.filename().string() +
                          " was made with a plugin, which has to be started explicitly: echolux view --source " +

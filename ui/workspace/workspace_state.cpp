@@ -227,7 +227,7 @@ void WorkspaceState::require_allowed(const OpenDocument& what) const {
 void WorkspaceState::require_allowed_source(const OpenDocument& what) const {
     const SourceName source(what.source);
     const std::string remedy = "start it on this machine: echolux view --source " + what.source;
-    if (source.kind == "plugin")
+    if (source.kind == "plugin" || source.kind == "gentl")
         throw Error(ErrorCode::bad_setting, "plugins cannot be opened remotely", what.source, remedy);
     if (source.kind == "tcp") {
         const std::string address = source.rest.starts_with("//") ? source.rest.substr(2) : source.rest;
