@@ -209,9 +209,11 @@ static inline int echolux_push_send_all(const echolux_push_sender* sender, echol
     while (bytes > 0) {
         int64_t went;
         if (echolux_push_stops(sender) == 2) return -1;
-        if (!echolux_push_await(connection, 100)) continue;
         went = echolux_push_send_some(connection, at, bytes < ECHOLUX_PUSH_MAX_SEND ? bytes : ECHOLUX_PUSH_MAX_SEND);
-        if (went < 0 && echolux_push_would_wait()) continue;
+        if (went < 0 && echolux_push_would_wait()) {
+            echolux_push_await(connection, 100);
+            continue;
+        }
         if (went <= 0) return -1;
         at += went;
         bytes -= (uint64_t)went;
