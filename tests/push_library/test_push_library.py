@@ -205,11 +205,9 @@ class Windows(ProgramCase):
         server = "/usr/lib/wine/wineserver"  # it stays, because each start of one takes seconds
         (cls.made / "wine").mkdir()
         quiet = {"env": cls.environment, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}  # a pipe stays open
+        subprocess.run([server, "-p"], check=True, **quiet)
         cls.addClassCleanup(subprocess.run, [server, "-k"], check=False, **quiet)
         subprocess.run(["wine", "wineboot", "-i"], check=True, **quiet)
-        subprocess.run([server, "-w"], check=True, **quiet)  # until its folder is complete
-        subprocess.run([server, "-p"], check=True, **quiet)
-        subprocess.run(["wine", "cmd", "/c", "exit"], check=True, **quiet)  # a killed program must not be the first one
 
     def producer(self, viewer, settings, lines, rate, seconds, number):
         process = subprocess.Popen(["wine", self.made / "producer.exe", f"127.0.0.1:{viewer.port}", settings, str(lines),

@@ -133,7 +133,7 @@ TEST_P(EverySource, CountsFromZeroAfterEachStart) {
     }
 }
 
-TEST_P(EverySource, BlocksOutliveTheSource) {
+TEST_P(EverySource, BlocksOutliveSource) {
     source_->start();
     std::vector<Block> blocks;
     std::vector<std::vector<std::byte>> copies;

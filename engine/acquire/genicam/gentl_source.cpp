@@ -1,6 +1,6 @@
 // Spectra from a frame grabber through its GenTL producer: "gentl:FILE.cti,id=DEVICE encoder=COUNTS FEATURE=VALUE ...".
 // Features are set through Aravis' reading of the device's description, over the producer's registers, so that a camera
-// behind a frame grabber is used like one with GigE Vision (genicam_camera.h). The producer fills buffers of ours.
+// behind a frame grabber is used like one with GigE Vision (genicam_camera.h). Echolux allocates the buffers.
 #include <arv.h>
 #include <fmt/format.h>
 
@@ -253,7 +253,7 @@ class GentlBuffers : public std::enable_shared_from_this<GentlBuffers> {
 
 // ---- Images.
 
-// What the producer states about a filled buffer. What it does not state is as expected.
+// Properties of a filled buffer, as far as the producer states them.
 class FilledBuffer {
   public:
     FilledBuffer(const gentl::OpenDevice& device, gentl::Handle buffer) : device_(device), buffer_(buffer) {}

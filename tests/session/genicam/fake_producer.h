@@ -17,7 +17,7 @@ typedef struct fake_gentl_script {
     int has_random_faults; /* one of 64 images is lost, one of 64 incomplete */
     int is_silent;         /* no images come */
     int is_unplugged;      /* every access fails */
-    int has_no_frame_ids;  /* nor times in ns */
+    int has_no_frame_ids;  /* also no times in ns */
     int reports_height;    /* of the images; 0: the true one */
     int images_per_s;
     int is_locked, is_started; /* by the consumer */

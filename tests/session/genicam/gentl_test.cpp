@@ -1,5 +1,5 @@
-// The source of frame grabbers with a GenTL producer of our own, which loses, truncates, falls silent and is unplugged:
-// every image is in its place, every loss is counted, and each fault is one clear line.
+// The source of frame grabbers with the GenTL producer of fake_producer.c, which loses, truncates, falls silent and is
+// unplugged: every image is in its place, every loss is counted, and each fault is one clear line.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -156,7 +156,7 @@ TEST_F(Gentl, CountsLossesWithoutFrameIds) {
     EXPECT_EQ(lost_of(*source, 30), 7);
 }
 
-TEST_F(Gentl, EncoderRevealsImagesThatTheTriggerMissed) {
+TEST_F(Gentl, EncoderRevealsMissedTriggers) {
     script_->miss_every = 9;
     const auto source = open_source(wanted("ChunkModeActive=1 encoder=3"));
     source->start();
