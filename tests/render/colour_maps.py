@@ -2,7 +2,8 @@
 """Creates the files of assets/colour_maps and the vectors of their test.
 
 viridis, magma, inferno, plasma (S. van der Walt, N. Smith) and cividis (J. R. Nunez et al., PLOS ONE 13(7), 2018) are
-read from Matplotlib, which published them under CC0. flow and flow-red-blue are computed here. Needs `pip install
+read from Matplotlib, which published them under CC0. flow, flow-red-blue and cyclic are computed
+here. Needs `pip install
 matplotlib`.
 
 colour_maps.py NAME     prints the colours of assets/colour_maps/NAME.txt
@@ -66,6 +67,20 @@ def flow_colours(at, low_hue=(256, 218), high_hue=(48, 92)):
     return np.clip(np.array(colours), 0, 1)
 
 
+def cyclic_colours(at):
+    """For axes and phases: one turn of hue in OKLab from red, at the lightness where the most colourful circle fits into sRGB, so
+    that no angle stands out and both ends are the same."""
+    hues = np.radians(np.arange(360))
+
+    def chroma(lightness):
+        return min(strongest(lightness, hue) for hue in hues[::6])
+
+    lightness = max(np.linspace(0.6, 0.85, 26), key=chroma)
+    common = 0.99 * min(strongest(lightness, hue) for hue in hues)
+    angles = [2 * np.pi * level + np.radians(29) for level in at]
+    return np.clip([srgb_of_oklab(lightness, common * np.cos(a), common * np.sin(a)) for a in angles], 0, 1)
+
+
 def nodes_of(name):
     """Evenly spaced nodes whose linear interpolation is closest to the 256 colours."""
     places = np.linspace(0, 1, node_count)
@@ -73,6 +88,8 @@ def nodes_of(name):
         return flow_colours(places)
     if name == "flow-red-blue":
         return flow_colours(places, (264, 225), (27, 60))
+    if name == "cyclic":
+        return cyclic_colours(places)
     weights = np.stack([np.interp(levels, places, row) for row in np.eye(node_count)], axis=1)
     return np.clip(np.linalg.lstsq(weights, matplotlib_colours(name), rcond=None)[0], 0, 1)
 

@@ -85,6 +85,22 @@ TEST(ColourMaps, GrayIsGrayAndEndsAreConstant) {
     EXPECT_EQ(colour_at(magma, 7), colour_at(magma, 1));
 }
 
+TEST(CyclicMap, HasOneLightnessAndMeetsItself) {
+    const ColourMap map = colour_map("cyclic");
+    const glm::dvec3 first = oklab(map.front());
+    EXPECT_EQ(map.front(), map.back());
+    double angle = 0;
+    for (std::size_t i = 1; i < map.size(); ++i) {
+        const glm::dvec3 one = oklab(map[i - 1]), next = oklab(map[i]);
+        EXPECT_NEAR(next.x, first.x, 0.005) << i;
+        EXPECT_NEAR(std::hypot(next.y, next.z), std::hypot(first.y, first.z), 0.005) << i;
+        const double step = std::atan2(one.y * next.z - one.z * next.y, one.y * next.y + one.z * next.z);
+        EXPECT_GT(step, 0) << i;
+        angle += step;
+    }
+    EXPECT_NEAR(angle, 2 * 3.14159265, 1e-6);
+}
+
 TEST(FlowMap, HasEqualLightnessOnBothSidesAndVisibleGrayCentre) {
     double last = oklab(colour_at(flow_map(), 0.5)).x;
     EXPECT_NEAR(last, 0.4, 0.02);
