@@ -330,6 +330,56 @@ FigurePanel map_panel(const LayerMap& map, const VolumeGrid& grid, const FigureS
     return panel;
 }
 
+void paint(FigurePanel& panel, const Figure& values, const ColourScale& scale, const FigureStyle& style) {
+    const GrayRange range = scale.range ? *scale.range : range_of(values.values, style);
+    const ColourMap colours = colour_map(scale.colours);
+    panel.picture = {values.width, values.height, 3, std::vector<std::uint8_t>(3 * values.values.size()), {}};
+    for (std::int64_t y = 0; y < values.height; ++y) {
+        for (std::int64_t x = 0; x < values.width; ++x)
+            put(panel.picture, x, y, colour_of(values.values[index(y * values.width + x)], range, colours));
+    }
+    panel.bar = ValueBar{range, scale.unit, bar_of(colours)};
+    panel.width_um = 0;  // its axes have scales, and a bar would hide values
+}
+
+std::vector<float> levels_of(const std::vector<float>& values) {
+    const GrayRange range = range_of(values, {});
+    std::vector<float> levels = values;
+    for (float& level : levels) {
+        const double value = (static_cast<double>(level) - range.black) / (range.white - range.black);
+        if (std::isfinite(value)) level = static_cast<float>(std::clamp(value, 0.0, 1.0));
+    }
+    return levels;
+}
+
+namespace {
+
+// Hue 0 to 1 around the circle from red over green and blue.
+Colour colour_of_hue(double hue, double saturation, double value) {
+    const auto channel = [&](double at) {
+        const double place = std::fmod(at + 6 * hue, 6);
+        return value * (1 - saturation * std::clamp(std::min(place, 4 - place), 0.0, 1.0));
+    };
+    return {channel(5), channel(3), channel(1)};
+}
+
+}  // namespace
+
+void paint(FigurePanel& panel, ColourModel model, const std::array<std::vector<float>, 3>& levels, std::int64_t width) {
+    const auto& [first, second, third] = levels;
+    panel.picture = {width, std::ssize(first) / width, 3, std::vector<std::uint8_t>(3 * first.size()), {}};
+    for (std::size_t i = 0; i < first.size(); ++i) {
+        const auto a = static_cast<double>(first[i]), b = static_cast<double>(second[i]),
+                   c = static_cast<double>(third[i]);
+        Colour colour{0.5, 0.5, 0.5};
+        if (std::isfinite(a + b + c)) colour = model == ColourModel::rgb ? Colour{a, b, c} : colour_of_hue(a, b, c);
+        const auto at = static_cast<std::int64_t>(i);
+        put(panel.picture, at % width, at / width, colour);
+    }
+    panel.bar.reset();
+    panel.width_um = 0;
+}
+
 // ---- Files
 
 namespace {

@@ -117,6 +117,25 @@ struct LayerMap {
 // share of hatched values.
 FigurePanel map_panel(const LayerMap& map, const VolumeGrid& grid, const FigureStyle& style);
 
+// Colours of values: a colour map, its range (by default the middle 98 % of the values, or that of the style), the
+// unit.
+struct ColourScale {
+    std::string_view colours = "viridis";
+    std::optional<GrayRange> range{};
+    std::string unit{};
+};
+
+// Replaces the picture of a panel by values row by row, one pixel each, and adds a colour bar. Missing values are grey.
+void paint(FigurePanel& panel, const Figure& values, const ColourScale& scale, const FigureStyle& style);
+
+// Returns the levels from 0 to 1 of values between their 1st and 99th percentile; NaN stays NaN.
+std::vector<float> levels_of(const std::vector<float>& values);
+
+// Replaces the picture by colours: three levels from 0 to 1 per pixel, red, green and blue, or hue (0 red, 2/3 blue),
+// saturation and value. Pixels with a NaN are grey.
+enum class ColourModel { rgb, hsv };
+void paint(FigurePanel& panel, ColourModel model, const std::array<std::vector<float>, 3>& levels, std::int64_t width);
+
 // ---- Files of figures. The file name extension selects the format.
 
 enum class FigureFormat { none, pdf, svg, png };

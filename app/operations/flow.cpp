@@ -5,14 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <functional>
 #include <map>
-#include <memory>
 #include <utility>
 
 #include "app/figure/figure_page.h"
-#include "app/open/convert_input.h"
 #include "app/operations/operation.h"
+#include "app/operations/series_parts.h"
 #include "compute/error.h"
 #include "compute/indexing.h"
 #include "compute/plan/describe.h"
@@ -170,53 +168,6 @@ std::string view_with_streaks(const MeasuredFlow& measured) {
 
 bool is_own_flow_view(const std::filesystem::path& path) {
     return begins_with(path, arrows_heading);
-}
-
-// ---- Volumes in order of time
-
-// All time points of an input, from files or memory.
-class VolumeSeries {
-  public:
-    explicit VolumeSeries(const VolumeInput& input) {
-        for (const auto& held : input.held) points_.push_back({"volume", held->grid, held, nullptr, 0});
-        for (const std::string& name : input.names) {
-            files_.push_back(std::make_unique<ConvertInput>(name));
-            const SeriesHeader& header = files_.back()->header();
-            for (std::int64_t t = 0; t < header.time_points; ++t)
-                points_.push_back({name, header.grid, nullptr, files_.back().get(), t});
-        }
-    }
-
-    // A time point.
-    struct Point {
-        std::string name;  // of its file
-        VolumeGrid grid;
-        std::shared_ptr<const Volume> held;  // nullptr: in `file`
-        ConvertInput* file;
-        std::int64_t time_point;
-
-        std::shared_ptr<const Volume> read() const {
-            if (held != nullptr) return held;
-            return std::make_shared<const Volume>(Volume{grid, file->read(time_point, {0, grid.b_scans}), {}});
-        }
-    };
-    const std::vector<Point>& points() const { return points_; }
-    const VolumeGrid& grid() const { return points_.front().grid; }
-    const ConvertInput* only_file() const { return files_.size() == 1 ? files_.front().get() : nullptr; }
-    double step_s() const { return files_.empty() ? 0 : files_.front()->header().step_s; }
-
-  private:
-    std::vector<std::unique_ptr<ConvertInput>> files_;
-    std::vector<Point> points_;
-};
-
-void require_growing(const std::vector<double>& times_s, ErrorCode code, const std::string& where) {
-    const auto here = std::ranges::adjacent_find(times_s, std::greater_equal{});
-    if (here == times_s.end()) return;
-    throw Error(code,
-                fmt::format("the times of its volumes are not ascending: {:g} s is followed by {:g} s", *here,
-                            *std::next(here)),
-                where, "give the time between volumes as `step_s`");
 }
 
 // Point of a vessel in "80,64,210.5": A-scan, B-scan, depth row. Returns nullopt for an empty text.
