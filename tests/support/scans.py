@@ -80,3 +80,22 @@ def write_nrrd(path, voxels, spacing_mm=(0.005, 0.0014, 0.005), unit="dB", quant
         f"echolux_unit:={unit}\n\n"
     )
     path.write_bytes(header.encode() + np.ascontiguousarray(np.swapaxes(voxels, 1, 2), "<f4").tobytes())
+
+
+def write_series(path, voxels, step_s, spacing_mm=(0.005, 0.0014, 0.005), quantity=None, more=()):
+    """f32 or complex64 [t][b][a][z] of a series, in the orientation of files. `more`: texts such as provenance."""
+    times, b_scans, a_scans, depth = voxels.shape
+    is_complex = np.iscomplexobj(voxels)
+    quantity = quantity or ("complex" if is_complex else "db")
+    axes = [("2", "none", "complex", "nan")] * is_complex
+    axes += [(n, f"({','.join(str(spacing_mm[i] if i == j else 0) for j in range(3))})", "domain", "nan")
+             for i, n in enumerate((a_scans, depth, b_scans))]
+    axes.append((times, "none", "time", step_s))
+    sizes, directions, kinds, spacings = (" ".join(str(axis[i]) for axis in axes) for i in range(4))
+    header = ["NRRD0004", "type: float", f"dimension: {len(axes)}", "space: left-posterior-superior", f"sizes: {sizes}",
+              f"space directions: {directions}", f"kinds: {kinds}", *([f"spacings: {spacings}", "units: " + '"" ' * (len(axes) - 1) + '"s"'] if step_s else []),
+              'space units: "mm" "mm" "mm"', "endian: little", "encoding: raw", f"echolux_quantity:={quantity}",
+              "echolux_unit:=" + {"db": "dB"}.get(quantity, "counts"), "echolux_spacing_known:=dab"]
+    header += [f"echolux_provenance_{key}:={value}" for key, value in dict(more).items()]
+    data = np.ascontiguousarray(np.swapaxes(voxels, 2, 3), "<c8" if is_complex else "<f4")
+    Path(path).write_bytes(("\n".join(header) + "\n\n").encode() + data.tobytes())
