@@ -12,6 +12,7 @@
 
 #include "compute/calibrate/calibrate.h"
 #include "compute/error.h"
+#include "compute/flow/flow_tables.h"
 #include "compute/indexing.h"
 #include "compute/methods/defr.h"
 #include "compute/plan/choices.h"
@@ -437,6 +438,10 @@ std::map<std::string, std::string> Reconstruction::provenance(const ScanPart& pa
     std::map<std::string, std::string> lines = provenance_of(scan_, reconstructor_->backend_description());
     lines["volume"] = std::to_string(part.volume);
     lines["first_b_scan"] = std::to_string(part.begin);
+    if (reconstructor_->grid().quantity == "complex") {  // converts phases to displacements
+        const double um = effective_wavelength_um(scan_.spec(1));
+        if (um > 0) lines["centre_wavelength_nm"] = fmt::format("{:.4f}", 1000 * um);
+    }
     const std::int64_t end = part.end == 0 ? scan_.geometry.b_scans : part.end;
     const std::int64_t slices = slices_per_b_scan(reconstructor_->grid(), scan_.geometry);
     const std::string missing = missing_slices(scan_.missing, {part.volume, part.begin, end}, slices);
