@@ -13,6 +13,9 @@
 #include "engine/acquire/source.h"
 #include "engine/attenuation/attenuation.h"
 #include "engine/catheter/rotation.h"
+#include "engine/contrast/displacement.h"
+#include "engine/contrast/dynamics.h"
+#include "engine/contrast/polarisation.h"
 #include "engine/flow/cross_section.h"
 #include "engine/geometry/dewarp.h"
 #include "engine/layers/layers.h"
@@ -81,6 +84,9 @@ struct CommandSettings {
         settings.bind("dewarp", dewarp);
         settings.bind("geometry", geometry);
         settings.bind("stitch", stitch);
+        settings.bind("dynamics", dynamics);
+        settings.bind("displacement", displacement);
+        settings.bind("polarisation", polarisation);
     }
     CommandSettings(const CommandSettings&) = delete;
     CommandSettings& operator=(const CommandSettings&) = delete;
@@ -96,6 +102,9 @@ struct CommandSettings {
     DewarpRecipe dewarp;
     BeamGeometry geometry;
     StitchRecipe stitch;
+    DynamicsRecipe dynamics;
+    DisplacementRecipe displacement;
+    PolarisationRecipe polarisation;
     Settings settings;
 };
 

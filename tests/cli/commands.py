@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from scans import dome, toml_text, tube_velocities, write_nrrd, write_scan
+from scans import dome, toml_text, tube_velocities, write_nrrd, write_scan, write_series
 from support import PROGRAM, Finished, ProgramCase, start
 
 SIMULATED = ["--samples", "256", "--a-scans", "8", "--b-scans", "4"]
@@ -85,6 +85,11 @@ CASES = [
     Case(["filter", "v.nrrd", "--method", "median"], [("-o", "smooth.nrrd", True)], ["v.nrrd"]),
     Case(["filter", "v.nrrd", "v2.nrrd"], [("-o", "mean.mha", True)], ["v.nrrd", "v2.nrrd"]),
     Case(["topography", "dome.nrrd"], [("-o", "shape.csv", True), ("--zernike", "zernike.csv", True), ("--maps", "maps.png", True)], ["dome.nrrd"]),
+    Case(["dynamics", "cells.nrrd"], [("--liv", "liv.nrrd", True), ("--curves", "curves.csv", True), ("--picture", "cells.svg", True)], ["cells.nrrd"]),
+    Case(["displacement", "moving.nrrd", "--wavelength", "840"],
+         [("--displacement", "nm.nrrd", True), ("--table", "times.csv", True), ("--wave", "wave.csv", True), ("--plot", "wave.svg", True)], ["moving.nrrd"]),
+    Case(["polarisation", "moving.nrrd", "crossed.nrrd"],
+         [("--axis", "axis.nrrd", True), ("--table", "rows.csv", True), ("--picture", "axis.svg", True)], ["moving.nrrd", "crossed.nrrd"]),
     Case(["mesh", "v.nrrd", "--level", "10"], [("-o", "mesh.stl", False)], ["v.nrrd"]),
     Case(["pattern", "--a-scans", "8", "--b-scans", "2", "--line-rate-hz", "10000", "--spacing-a", "10", "--spacing-b", "10"], [("-o", "waves.csv", False)]),
     Case(["dewarp", "layered.nrrd", "--scan", "geometry.toml"], [("-o", "d.nrrd", True)], ["layered.nrrd", "geometry.toml"]),
@@ -150,6 +155,15 @@ def write_tissue(folder, random):
     write_nrrd(folder / "flow.nrrd", flow, unit="", quantity="complex_decorrelation")
     write_nrrd(folder / "dome.nrrd", dome(), (0.1, 0.1, 1), unit="um", quantity="depth")
     write_nrrd(folder / "tube.nrrd", tube_velocities(24, 8, depth), unit="mm/s", quantity="velocity")
+    write_contrasts(folder, np.random.default_rng(9))
+
+
+def write_contrasts(folder, random):
+    """Writes speckle that fluctuates, complex speckle that moves away by 5 nm per moment, and a second channel."""
+    write_series(folder / "cells.nrrd", 10 * np.log10(random.exponential(1, (8, 2, 6, 20))), 0.1)
+    field = (random.normal(0, 1, (2, 1, 2, 12, 40)) * np.array([1, 1j])[:, None, None, None, None]).sum(0)
+    write_series(folder / "moving.nrrd", field * np.exp(1j * 0.1 * np.arange(3))[:, None, None, None], 0.01)
+    write_series(folder / "crossed.nrrd", 0.5 * field, 0)
 
 
 def write_geometry(folder, random):

@@ -26,6 +26,9 @@ ENDLESS = {
     "segment": ["segment", "long.toml", "-o", "s.nrrd"],
     "attenuation": ["attenuation", "long.toml", "-o", "mu.nrrd"],
     "flow": ["flow", *["rush.nrrd"] * 60, "-o", "q.csv"],
+    "dynamics": ["dynamics", *["speckle.npy"] * 40, "--step", 1, "--liv", "liv.nrrd"],
+    "displacement": ["displacement", *["phasors.npy"] * 12, "--step", 1, "--wavelength", 840, "--displacement", "nm.nrrd"],
+    "polarisation": ["polarisation", "phasors.npy", "phasors.npy", "--axis", "axis.nrrd"],
     "filter": ["filter", "long.toml", "-o", "smooth.nrrd"],
     "mesh": ["mesh", "long.toml", "-o", "mesh.stl", "--level", 5],
     "dewarp": ["dewarp", "long.toml", "-o", "d.nrrd", "--pivot-x", 20],
@@ -128,6 +131,7 @@ class ExitCodes(commands.PreparedCase):
             "NRRD0004\ntype: uint8\ndimension: 3\nsizes: 4096 4096 1000\nencoding: raw\ndata file: long.raw\n\n")
         write_nrrd(self.folder / "rush.nrrd", tube_velocities(96, 64, 512), unit="mm/s", quantity="velocity")
         np.save(self.folder / "speckle.npy", np.random.default_rng(2).integers(0, 255, (128, 256, 256), "u1"))
+        np.save(self.folder / "phasors.npy", np.ones((128, 256, 256), np.complex64))
         self.succeed("render", "v.nrrd", "-o", "slow.png", "--size", "16x16", "--samples", 2)
         large = [("width = 16", "width = 4096"), ("height = 16", "height = 4096"), ("samples = 2", "samples = 4096")]
         replace_in_session(self.folder / "slow.png", large)

@@ -39,6 +39,7 @@ class Case:
 
 
 TISSUE = ["tissue.npy", "tissue.npy"]
+FIELD = ["field.npy", "field.npy"]
 SMALL = {"samples": 256, "a_scans": 8, "b_scans": 4}
 LONG = {"scan": "long/scan.toml"}
 CASES = {
@@ -64,6 +65,10 @@ CASES = {
     "convert": Case({"input": "layered.nrrd"}, {"output": "c.mha"}, {"type": "u16", "range": "-50:50"}),
     "dewarp": Case({"input": "layered.nrrd", "scan": ["geometry.toml"]}, {"output": "d.nrrd"}, {"interpolation": "linear"},
                    long={"input": "long/scan.toml"}),
+    "displacement": Case({"input": FIELD}, {"displacement": "nm.nrrd", "quality": "quality.nrrd", "table": "times.csv", "plot": "plot.svg"},
+                         {"step_s": 0.1, "wavelength_nm": 840.0, "window_depth": 3}, long={"input": ["field.npy"] * 1500}),
+    "dynamics": Case({"input": ["tissue.npy"] * 8}, {"liv": "liv.nrrd", "swiftness": "rate.nrrd", "curves": "curves.csv", "picture": "d.svg"},
+                     {"step_s": 0.1, "window_depth": 5}, long={"input": ["tissue.npy"] * 1500}),
     "figure": Case({"input": "layered.nrrd"}, {"output": "f.svg"}, {"b_scan": 2, "width_mm": 85}, long={"input": "long/scan.toml", "b_scan": -1}),
     "filter": Case({"input": "layered.nrrd"}, {"output": "smooth.nrrd"}, {"method": "median"}),
     "flow": Case({"velocity": ["tube.nrrd"]}, {"output": "flow.csv", "plot": "flow.svg", "arrows": "arrows.toml"}, {"through": "12,4,32"},
@@ -72,6 +77,8 @@ CASES = {
     "mesh": Case({"input": "layered.nrrd"}, {"output": "mesh.ply"}, {"level": -5}),
     "pattern": Case({}, {"output": "waves.csv"}, {"a_scans": 8, "b_scans": 2, "spacing_a_um": 10, "spacing_b_um": 10, "line_rate_hz": 1e4},
                     long={"a_scans": 200, "b_scans": 20000, "spacing_b_um": 0.1}),
+    "polarisation": Case({"input": "field.npy", "channel_2": "field.npy"}, {"axis": "axis.nrrd", "dopu": "dopu.nrrd", "picture": "p.svg"},
+                         {"window_depth": 5}, long={"input": "fields.npy", "channel_2": "fields.npy"}),
     "reconstruct": Case({"scan": "scan.toml"}, {"output": "volume.nrrd"}, {"window": "hamming"}, long=LONG),
     "render": Case({"input": "layered.nrrd"}, {"output": "p.png"}, {"size": "24x24", "mode": "mip"},
                    long={"size": "4096x4096", "samples": 4096}),
@@ -308,6 +315,8 @@ class Everywhere(ProgramCase):
         commands.write_tissue(cls.shared, noise)
         commands.write_geometry(cls.shared, np.random.default_rng(6))
         np.save(cls.shared / "tissue.npy", noise.exponential(1, (6, 32, 24)).astype(np.float32))
+        np.save(cls.shared / "field.npy", np.exp(1j * noise.normal(0, 1, (6, 32, 24))).astype(np.complex64))
+        np.save(cls.shared / "fields.npy", np.ones((600, 128, 128), np.complex64))
         write_scan(cls.shared)
         commands.write_mirrors(cls.shared, noise)
         done = Finished(start("render", "layered.nrrd", "--size", "24x24", "-o", "picture.png", folder=cls.shared))
