@@ -60,56 +60,53 @@ namespace {
 
 constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
 
-// Share of the variance that A (1 - exp(-rate t)) with the best A explains, and that A.
-struct Fitted {
-    double score = 0, amplitude = 0;
-};
-
-Fitted fitted_with(double rate, const std::vector<double>& times, const std::vector<double>& values) {
-    double by = 0, bb = 0;
-    for (std::size_t i = 0; i < times.size(); ++i) {
-        const double b = -std::expm1(-rate * times[i]);
-        by += b * values[i];
-        bb += b * b;
-    }
-    return {by * by / bb, by / bb};
-}
-
 }  // namespace
 
-Saturation fitted_saturation(const std::vector<double>& times, const std::vector<double>& values) {
-    constexpr int steps = 40;
+// ---- Saturation
+
+SaturationFit::SaturationFit(std::vector<double> times) : times_(std::move(times)) {
+    constexpr int steps = 48;
     constexpr double fastest = 3, slowest = 0.2;  // e-folds by the first time, by the last time
-    const double low = std::log(slowest / times.back()), high = std::log(fastest / times.front());
-    const auto at = [&](double log_rate) { return fitted_with(std::exp(log_rate), times, values); };
-    int best = 0;
-    double best_score = -1;
-    for (int i = 0; i <= steps; ++i) {
-        const double score = at(low + (high - low) * i / steps).score;
-        if (score > best_score) best = i, best_score = score;
+    slowest_ = std::log(slowest / times_.back());
+    ratio_ = (std::log(fastest / times_.front()) - slowest_) / steps;
+    for (int i = 0; i <= steps; ++i) curves_.push_back(curve(std::exp(slowest_ + i * ratio_)));
+}
+
+std::vector<double> SaturationFit::curve(double rate) const {
+    std::vector<double> values;
+    for (const double time : times_) values.push_back(-std::expm1(-rate * time));
+    return values;
+}
+
+double SaturationFit::explained(const std::vector<double>& curve, const std::vector<double>& values) {
+    double product = 0, squares = 0;
+    for (std::size_t i = 0; i < curve.size(); ++i) {
+        product += curve[i] * values[i];
+        squares += curve[i] * curve[i];
     }
-    if (best == 0) return {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN()};
-    if (best == steps) return {at(high).amplitude, std::numeric_limits<double>::quiet_NaN()};
-    // Golden section between the neighbours of the best step.
-    constexpr double golden = 0.6180339887498949;
-    double a = low + (high - low) * (best - 1) / steps, b = low + (high - low) * (best + 1) / steps;
-    double c = b - golden * (b - a), d = a + golden * (b - a);
-    double at_c = at(c).score, at_d = at(d).score;
-    while (b - a > 1e-4) {
-        if (at_c > at_d) {
-            b = std::exchange(d, c);
-            at_d = std::exchange(at_c, 0);
-            c = b - golden * (b - a);
-            at_c = at(c).score;
-        } else {
-            a = std::exchange(c, d);
-            at_c = std::exchange(at_d, 0);
-            d = a + golden * (b - a);
-            at_d = at(d).score;
-        }
+    return product * product / squares;
+}
+
+Saturation SaturationFit::operator()(const std::vector<double>& values) const {
+    std::size_t best = 0;
+    std::vector<double> scores;
+    for (const std::vector<double>& one : curves_) scores.push_back(explained(one, values));
+    for (std::size_t i = 1; i < scores.size(); ++i) {
+        if (scores[i] > scores[best]) best = i;
     }
-    const double rate = (a + b) / 2;
-    return {at(rate).amplitude, std::exp(rate)};
+    constexpr double none = std::numeric_limits<double>::quiet_NaN();
+    if (best == 0) return {none, none};
+    const auto amplitude = [&](const std::vector<double>& one) {
+        double product = 0, squares = 0;
+        for (std::size_t i = 0; i < one.size(); ++i) product += one[i] * values[i], squares += one[i] * one[i];
+        return product / squares;
+    };
+    if (best + 1 == scores.size()) return {amplitude(curves_[best]), none};
+    const double before = scores[best - 1], after = scores[best + 1];
+    const double bend = before - 2 * scores[best] + after;
+    const double place = static_cast<double>(best) + (bend < 0 ? 0.5 * (before - after) / bend : 0);
+    const double rate = std::exp(slowest_ + place * ratio_);
+    return {amplitude(curve(rate)), rate};
 }
 
 // ---- What is measured
@@ -138,6 +135,9 @@ void Dynamics::find_windows() {
         const auto rounded = static_cast<std::int64_t>(std::llround(size));
         if (sizes_.empty() || rounded > sizes_.back()) sizes_.push_back(rounded);
     }
+    std::vector<double> durations;
+    for (const std::int64_t size : sizes_) durations.push_back(step_s_ * static_cast<double>(size - 1));
+    saturation_ = SaturationFit(std::move(durations));
 }
 
 void Dynamics::find_delays(const DynamicsRecipe& recipe) {
@@ -340,13 +340,10 @@ void Dynamics::finish(std::size_t voxel, const std::vector<std::vector<float>>& 
     const auto set = [&](DynamicsMap map, double value) {
         maps[static_cast<std::size_t>(map)][voxel] = static_cast<float>(value);
     };
-    std::vector<double> times, liv;
-    for (std::size_t w = 0; w < sizes_.size(); ++w) {
-        times.push_back(step_s_ * static_cast<double>(sizes_[w] - 1));
-        liv.push_back(static_cast<double>(pooled[w][voxel]));
-    }
+    std::vector<double> liv;
+    for (std::size_t w = 0; w < sizes_.size(); ++w) liv.push_back(static_cast<double>(pooled[w][voxel]));
     if (sum(variance) > 0) {
-        const Saturation fit = fitted_saturation(times, liv);
+        const Saturation fit = saturation_(liv);
         set(DynamicsMap::aliv, fit.amplitude);
         set(DynamicsMap::swiftness, fit.rate);
         set(DynamicsMap::ocds, sum(covariance_slope) / sum(variance));
@@ -366,10 +363,8 @@ void Dynamics::finish(std::size_t voxel, const std::vector<std::vector<float>>& 
 DynamicsCurves Dynamics::curves() const {
     DynamicsCurves curves;
     const auto count = static_cast<double>(std::max<std::int64_t>(1, voxels_));
-    for (std::size_t w = 0; w < sizes_.size(); ++w) {
-        curves.window_s.push_back(step_s_ * static_cast<double>(sizes_[w] - 1));
-        curves.liv_db2.push_back(liv_[w] / count);
-    }
+    curves.window_s = saturation_.times();
+    for (const double sum : liv_) curves.liv_db2.push_back(sum / count);
     for (std::size_t k = 0; k < covariance_.size(); ++k) {
         curves.delay_s.push_back(step_s_ * static_cast<double>(k));
         curves.correlation.push_back(covariance_[0] > 0 ? covariance_[k] / covariance_[0] : 0);

@@ -59,6 +59,33 @@ struct DynamicsCurves {
     std::vector<double> frequency_hz, power_db;  // periodogram of the amplitude
 };
 
+// Fits amplitude (1 - exp(-rate t)) by least squares. The best amplitude of each rate is known in closed form, so only
+// the rate is searched for, in a table of even ratios and by a parabola through the best three.
+struct Saturation {
+    double amplitude, rate;
+};
+class SaturationFit {
+  public:
+    SaturationFit() = default;
+    // `times` ascend from above 0.
+    explicit SaturationFit(std::vector<double> times);
+
+    const std::vector<double>& times() const { return times_; }
+
+    // NaN: cannot be found, because the values have saturated at the first time (rate) or do not bend by the last one
+    // (both).
+    Saturation operator()(const std::vector<double>& values) const;
+
+  private:
+    // 1 - exp(-rate t) at all times, and the share of the values' squares that its best multiple explains.
+    std::vector<double> curve(double rate) const;
+    static double explained(const std::vector<double>& curve, const std::vector<double>& values);
+
+    std::vector<double> times_;
+    double slowest_ = 0, ratio_ = 0;  // logarithms of the lowest rate and of the ratio of neighbours
+    std::vector<std::vector<double>> curves_;
+};
+
 class Dynamics {
   public:
     static constexpr std::int64_t min_moments = 8;
@@ -101,18 +128,12 @@ class Dynamics {
     std::int64_t window_depth_, window_a_scans_;
     double threshold_;                      // linear power
     std::vector<std::int64_t> sizes_;       // windows in moments
+    SaturationFit saturation_;              // over the durations of the windows
     std::vector<double> delay_weights_;     // of the covariances of delays 0, 1 ...: their sum is minus the slope
     std::vector<double> bands_;             // four edges in Hz
     std::vector<double> liv_, covariance_;  // sums over voxels
     std::vector<double> spectrum_;
     std::int64_t voxels_ = 0;
 };
-
-// Fits amplitude (1 - exp(-rate t)) by least squares; `times` ascend from above 0. NaN: cannot be found, because the
-// curve has saturated at the first time (rate) or does not bend by the last one (both).
-struct Saturation {
-    double amplitude, rate;
-};
-Saturation fitted_saturation(const std::vector<double>& times, const std::vector<double>& values);
 
 }  // namespace echolux
