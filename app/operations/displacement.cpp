@@ -187,7 +187,8 @@ struct Displacement {
         std::vector<std::vector<float>> slopes(index(moments));
         for (std::size_t m = 0; m < map_count; ++m) maps[m].resize(index(all_moments ? moments : 1));
         BetweenSurfaces motion(moments, displacement.surface_depth);
-        const bool wants_slope = !std::isnan(strain_per_slope);
+        const bool wants_slope =
+            !std::isnan(strain_per_slope) && (strain.is_wanted() || table.is_wanted() || picture.is_wanted());
         context.progress.begin("displacement", grid.b_scans, "B-scans");
         for (std::int64_t begin = 0; begin < grid.b_scans; begin += series.b_scans_together()) {
             const std::int64_t end = std::min(grid.b_scans, begin + series.b_scans_together());
@@ -326,8 +327,10 @@ struct Displacement {
     void say(Context& context) const {
         const std::size_t t = index(used_moment);
         context.say(fmt::format(
-            "moment {} after {:.4g} s: {:.4g} nm, strain {:.3g} (median), {:.1f} % of the voxels have a phase",
-            used_moment, times_s[t], mean_nm[t], median_strain[t], 100 * known));
+            "moment {} after {:.4g} s: {:.4g} nm{}, {:.1f} % of the voxels have a phase", used_moment, times_s[t],
+            mean_nm[t],
+            std::isnan(median_strain[t]) ? std::string() : fmt::format(", median strain {:.3g}", median_strain[t]),
+            100 * known));
         if (surfaces.is_given()) {
             context.say(fmt::format("between the surfaces: {:.4g} ± {:.2g} nm at moment {}, of {}", between.phase[t],
                                     between.error[t], used_moment, plural(between.a_scans, "A-scans")));
@@ -541,7 +544,7 @@ void Displacement::describe_results(OperationParts<Displacement>& parts) {
         .result("known", "", "share of the voxels with a phase at that moment", &D::known)
         .result("mean_displacement_nm", "nm", "mean of these voxels",
                 [](const D& one) { return one.at_moment(one.mean_nm); })
-        .result("median_strain", "", "median of these voxels",
+        .result("median_strain", "", "median of these voxels; needs `strain`, `table` or `picture`",
                 [](const D& one) { return one.at_moment(one.median_strain); })
         .result("between_nm", "nm", "motion of the lower surface away from the upper one",
                 [](const D& one) { return one.at_moment(one.between.phase); })

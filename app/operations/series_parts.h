@@ -143,9 +143,9 @@ class Moments {
         return static_cast<double>(scan_.a_repeats) / scan_.line_rate_hz;
     }
 
-    // Number of B-scans of all moments that fit into 256 MiB, at least one.
+    // Number of B-scans of all moments that fit into 64 MiB, at least one.
     std::int64_t b_scans_together() const {
-        constexpr std::int64_t memory = std::int64_t{256} << 20;
+        constexpr std::int64_t memory = std::int64_t{64} << 20;
         return std::clamp<std::int64_t>(memory / std::max<std::int64_t>(1, count() * grid_.b_scan_bytes()), 1,
                                         grid_.b_scans);
     }
