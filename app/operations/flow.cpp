@@ -245,27 +245,10 @@ struct Flow {
         all.read = [&series](std::int64_t number) {
             return axial_velocities(*series.points().at(index(number)).read());
         };
-        add_times(all, series);
+        const SeriesTimes times = times_of(series, step_s, times_s);
+        all.step_s = times.step_s;
+        all.times_s = times.times_s;
         return all;
-    }
-
-    // `step_s` takes precedence over times.
-    void add_times(VelocityVolumes& all, const VolumeSeries& series) const {
-        all.step_s = step_s > 0 ? step_s : series.step_s();
-        if (step_s > 0) return;
-        if (times_s.empty()) {
-            if (series.only_file() == nullptr) return;
-            all.times_s = series.only_file()->header().times_s;
-            return require_growing(all.times_s, ErrorCode::bad_file, velocity.names.front());
-        }
-        if (std::ssize(times_s) != all.count) {
-            throw Error(ErrorCode::bad_setting,
-                        fmt::format("expected {}, got {}", plural(all.count, "times"), times_s.size()), "times_s",
-                        "give the start of each volume");
-        }
-        require_growing(times_s, ErrorCode::bad_setting, "times_s");
-        all.times_s = times_s;
-        if (all.count > 1) all.step_s = (times_s.back() - times_s.front()) / static_cast<double>(all.count - 1);
     }
 
     // Structure is read as linear intensity only when it is needed.

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <functional>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -63,6 +64,7 @@ class VolumeSeries {
     };
     const std::vector<Point>& points() const { return points_; }
     const VolumeGrid& grid() const { return points_.front().grid; }
+    std::int64_t count() const { return std::ssize(points_); }
     const ConvertInput* only_file() const { return files_.size() == 1 ? files_.front().get() : nullptr; }
     double step_s() const { return files_.empty() ? 0 : files_.front()->header().step_s; }
     const std::map<std::string, std::string>& provenance() const {
@@ -81,6 +83,41 @@ inline void require_growing(const std::vector<double>& times_s, ErrorCode code, 
                 fmt::format("the times of its volumes are not ascending: {:g} s is followed by {:g} s", *here,
                             *std::next(here)),
                 where, "give the time between volumes as `step_s`");
+}
+
+// Interval between volumes, 0 if unknown, and the time of each; empty: derived from the interval.
+struct SeriesTimes {
+    double step_s = 0;
+    std::vector<double> times_s{};
+
+    // Returns the time since the first volume; NaN: unknown.
+    double since_start(std::int64_t number) const {
+        if (!times_s.empty()) return times_s.at(static_cast<std::size_t>(number)) - times_s.front();
+        if (number == 0) return 0;
+        return step_s > 0 ? static_cast<double>(number) * step_s : std::numeric_limits<double>::quiet_NaN();
+    }
+};
+
+// The arguments `step_s` and `times_s` replace the times of the files, in this order. Throws Error{bad_setting} for
+// another number of times, and for times that do not ascend.
+inline SeriesTimes times_of(const VolumeSeries& series, double step_s, const std::vector<double>& times_s) {
+    SeriesTimes times{step_s > 0 ? step_s : series.step_s()};
+    if (step_s > 0) return times;
+    if (times_s.empty()) {
+        if (series.only_file() == nullptr) return times;
+        times.times_s = series.only_file()->header().times_s;
+        require_growing(times.times_s, ErrorCode::bad_file, series.points().front().name);
+        return times;
+    }
+    if (std::ssize(times_s) != series.count()) {
+        throw Error(ErrorCode::bad_setting,
+                    fmt::format("expected {}, got {}", plural(series.count(), "times"), times_s.size()), "times_s",
+                    "give the start of each volume");
+    }
+    require_growing(times_s, ErrorCode::bad_setting, "times_s");
+    times.times_s = times_s;
+    if (series.count() > 1) times.step_s = (times_s.back() - times_s.front()) / static_cast<double>(series.count() - 1);
+    return times;
 }
 
 // ---- Moments

@@ -90,6 +90,9 @@ CASES = [
          [("--displacement", "nm.nrrd", True), ("--table", "times.csv", True), ("--wave", "wave.csv", True), ("--plot", "wave.svg", True)], ["moving.nrrd"]),
     Case(["polarisation", "moving.nrrd", "crossed.nrrd"],
          [("--axis", "axis.nrrd", True), ("--table", "rows.csv", True), ("--picture", "axis.svg", True)], ["moving.nrrd", "crossed.nrrd"]),
+    Case(["measure", "v.nrrd", "--regions", "regions.toml"],
+         [("-o", "m.csv", True), ("--histogram", "h.csv", True), ("--plot", "m.svg", True), ("--mask", "mask.nrrd", True)],
+         ["v.nrrd", "regions.toml"]),
     Case(["mesh", "v.nrrd", "--level", "10"], [("-o", "mesh.stl", False)], ["v.nrrd"]),
     Case(["pattern", "--a-scans", "8", "--b-scans", "2", "--line-rate-hz", "10000", "--spacing-a", "10", "--spacing-b", "10"], [("-o", "waves.csv", False)]),
     Case(["dewarp", "layered.nrrd", "--scan", "geometry.toml"], [("-o", "d.nrrd", True)], ["layered.nrrd", "geometry.toml"]),
@@ -154,6 +157,7 @@ def write_tissue(folder, random):
     flow[:, 8:14, 20:28] = 0.4
     write_nrrd(folder / "flow.nrrd", flow, unit="", quantity="complex_decorrelation")
     write_nrrd(folder / "dome.nrrd", dome(), (0.1, 0.1, 1), unit="um", quantity="depth")
+    (folder / "regions.toml").write_text('[[region]]\nname = "box"\nunit = "voxels"\nfrom = [2, 1, 10]\nto = [12, 4, 40]\n')
     write_nrrd(folder / "tube.nrrd", tube_velocities(24, 8, depth), unit="mm/s", quantity="velocity")
     write_contrasts(folder, np.random.default_rng(9))
 

@@ -30,6 +30,7 @@ ENDLESS = {
     "displacement": ["displacement", *["phasors.npy"] * 12, "--step", 1, "--wavelength", 840, "--displacement", "nm.nrrd"],
     "polarisation": ["polarisation", "phasors.npy", "phasors.npy", "--axis", "axis.nrrd"],
     "filter": ["filter", "long.toml", "-o", "smooth.nrrd"],
+    "measure": ["measure", *["rush.nrrd"] * 60, "--regions", "regions.toml"],
     "mesh": ["mesh", "long.toml", "-o", "mesh.stl", "--level", 5],
     "dewarp": ["dewarp", "long.toml", "-o", "d.nrrd", "--pivot-x", 20],
     "stitch": ["stitch", "many_tiles.csv", "-o", "m.nrrd"],

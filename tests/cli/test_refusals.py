@@ -75,6 +75,26 @@ def write_others(folder):
         (folder / f"rubbish.{ending}").write_bytes(b"rubbish " * 100)
 
 
+# Files of regions, each with one fault.
+BOX = 'name = "a"\nunit = "voxels"\n'
+REGIONS = {
+    "outside": BOX + "from = [500, 0, 0]\nto = [600, 5, 5]", "between": BOX + "from = [1.2, 1.2, 1.2]\nto = [1.8, 1.8, 1.8]",
+    "twisted": BOX + 'shape = "polygon"\npoints = [0, 0, 9, 5, 9, 0, 0, 5]', "backwards": BOX + "from = [5, 0, 0]\nto = [2, 5, 5]",
+    "two_corners": BOX + 'shape = "polygon"\npoints = [0, 0, 9, 5]', "doubled": BOX + 'shape = "polygon"\npoints = [0, 0, 9, 5, 9, 5, 0, 5]',
+    "spike": BOX + 'shape = "polygon"\npoints = [0, 0, 9, 0, 4, 0, 4, 5]', "layer": BOX + 'shape = "slab"\nupper = "1"\nlower = "1"',
+    "no_name": "from = [0, 0, 0]\nto = [1, 1, 1]", "key": BOX + "form = [0, 0, 0]", "short_box": BOX + "from = [0, 0]\nto = [5, 5, 5]",
+    "point": BOX + 'shape = "ellipsoid"\ncentre = [3, 3, 3]\nradii = [0, 1, 1]', "mm": 'name = "a"\nfrom = [0, 0, 0]\nto = [1, 1, 1]',
+    "word": BOX + 'from = "left"', "cone": BOX + 'shape = "cone"', "good": BOX + "from = [0, 0, 0]\nto = [4, 4, 4]",
+}
+
+
+def write_regions(folder):
+    for name, text in REGIONS.items():
+        (folder / f"region_{name}.toml").write_text(f"[[region]]\n{text}\n")
+    (folder / "region_twice.toml").write_text(f"[[region]]\n{REGIONS['good']}\n" * 2)
+    (folder / "region_none.toml").write_text("[scan]\nsamples = 3\n")
+
+
 def write_volumes(folder):
     """Volumes that some command cannot use."""
     random = np.random.default_rng(8)
@@ -143,7 +163,7 @@ class Refusals(unittest.TestCase):
         temporary = tempfile.TemporaryDirectory()
         cls.addClassCleanup(temporary.cleanup)
         cls.folder = Path(temporary.name).resolve()
-        for write in (write_scans, write_others, write_volumes, write_mirrors):
+        for write in (write_scans, write_others, write_regions, write_volumes, write_mirrors):
             write(cls.folder)
 
     def contents(self):

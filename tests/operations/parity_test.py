@@ -74,6 +74,8 @@ CASES = {
     "flow": Case({"velocity": ["tube.nrrd"]}, {"output": "flow.csv", "plot": "flow.svg", "arrows": "arrows.toml"}, {"through": "12,4,32"},
                  long={"velocity": ["tube.nrrd"] * 2000, "step_s": 0.01}),
     "invert": Case({"input": "layered.nrrd"}, {"output": "negative.nrrd"}, {"offset": 1.5}),
+    "measure": Case({"input": ["layered.nrrd"]}, {"output": "m.csv", "histogram": "h.csv", "plot": "m.svg", "mask": "mask.nrrd"},
+                    {"percentiles": "10,90", "bins": 8}, files={"regions": "regions.toml"}, long={"input": ["tube.nrrd"] * 2000}),
     "mesh": Case({"input": "layered.nrrd"}, {"output": "mesh.ply"}, {"level": -5}),
     "pattern": Case({}, {"output": "waves.csv"}, {"a_scans": 8, "b_scans": 2, "spacing_a_um": 10, "spacing_b_um": 10, "line_rate_hz": 1e4},
                     long={"a_scans": 200, "b_scans": 20000, "spacing_b_um": 0.1}),
@@ -470,8 +472,8 @@ class Refusals(Everywhere):
 
 
 class Cancelling(Everywhere):
-    """Larger inputs, because Python reports progress, and stops, every 50 ms. `reproduce` and `topography` have little to do and
-    end before they can be interrupted."""
+    """Larger inputs, because Python reports progress, and stops, every 50 ms. The operations that are left out have little to do
+    and end before they can be interrupted."""
 
     @classmethod
     def setUpClass(cls):
