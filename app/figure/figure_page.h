@@ -72,6 +72,12 @@ struct FigureCurve {
     Look look = Look::line;
 };
 
+// A short text on an opaque plate over a picture.
+struct FigureNote {
+    double x = 0, y = 0;
+    std::string text;
+};
+
 // Upper corner of a panel of curves.
 enum class LegendCorner { left, right };
 
@@ -88,6 +94,10 @@ struct FigurePanel {
     std::vector<FigureCurve> curves;
     std::vector<std::pair<double, double>> shaded;  // ranges of the horizontal axis that are excluded
     LegendCorner legend = LegendCorner::right;
+
+    // Drawn over a picture, which needs both axes: curves, and texts centred on their points.
+    std::vector<FigureCurve> overlay{};
+    std::vector<FigureNote> notes{};
 };
 
 using FigureRow = std::vector<FigurePanel>;

@@ -93,6 +93,10 @@ CASES = [
     Case(["measure", "v.nrrd", "--regions", "regions.toml"],
          [("-o", "m.csv", True), ("--histogram", "h.csv", True), ("--plot", "m.svg", True), ("--mask", "mask.nrrd", True)],
          ["v.nrrd", "regions.toml"]),
+    Case(["retina", "macula.nrrd", "--eye", "OD"], [("-o", "etdrs.csv", True), ("--plot", "etdrs.png", True)], ["macula.nrrd"]),
+    Case(["retina", "circle.nrrd", "--eye", "OS"], [("-o", "tsnit.json", True), ("--profile", "profile.csv", True)], ["circle.nrrd"]),
+    Case(["angiogram", "capillaries.nrrd"], [("-o", "faz.csv", True), ("--mask", "faz.nrrd", True), ("--plot", "faz.pdf", True)],
+         ["capillaries.nrrd"]),
     Case(["mesh", "v.nrrd", "--level", "10"], [("-o", "mesh.stl", False)], ["v.nrrd"]),
     Case(["pattern", "--a-scans", "8", "--b-scans", "2", "--line-rate-hz", "10000", "--spacing-a", "10", "--spacing-b", "10"], [("-o", "waves.csv", False)]),
     Case(["dewarp", "layered.nrrd", "--scan", "geometry.toml"], [("-o", "d.nrrd", True)], ["layered.nrrd", "geometry.toml"]),
@@ -170,6 +174,18 @@ def write_contrasts(folder, random):
     write_series(folder / "crossed.nrrd", 0.5 * field, 0)
 
 
+def write_eyes(folder):
+    """Writes surfaces of a macula and of a circle around a disc, and an en-face image of capillaries around a zone."""
+    a, b = np.indices((37, 33)) * 0.2 - [[[3.6]], [[3.2]]]
+    top = 300 + 10 * a
+    write_nrrd(folder / "macula.nrrd", np.array([top, top + 320 - 90 * np.exp(-(a**2 + b**2))]), (0.2, 0.2, 1), unit="um", quantity="depth")
+    ring = 100 + 30 * np.cos(np.linspace(0, 4 * np.pi, 96, endpoint=False))[None, :, None]
+    write_nrrd(folder / "circle.nrrd", np.concatenate([0 * ring, ring]), (0.1, 0.1, 1), unit="um", quantity="depth")
+    row, column = np.indices((96, 96))
+    lit = ((row % 3 == 0) | (column % 3 == 0)) & (np.hypot(row - 48, column - 48) > 20)
+    write_nrrd(folder / "capillaries.nrrd", lit[None].astype(float), (0.01, 0.01, 1), unit="", quantity="decorrelation")
+
+
 def write_geometry(folder, random):
     """Writes a geometry, and what its calibrations need: a curved mirror, a grid of dots, a scan in both directions."""
     (folder / "geometry.toml").write_text("[geometry]\npivot_x_mm = 20.0\npath_um = [0.0, 0.0, 0.0, 40.0]\n")
@@ -235,6 +251,7 @@ def prepare(folder):
     write_geometry(folder, np.random.default_rng(6))
     write_tiles(folder, np.random.default_rng(7))
     write_pullback(folder, np.random.default_rng(8))
+    write_eyes(folder)
     run("segment", "layered.nrrd", "--preset", "layers", "--count", "2", "-o", "slab.nrrd")
     run("simulate", "vessel", "-o", "repeats/scan.toml", *SIMULATED, "--b-repeats", "2")
     (folder / "look.toml").write_text(toml_text({"view": {"mode": "mip"}}))

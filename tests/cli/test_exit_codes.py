@@ -53,7 +53,7 @@ ENDLESS = {
     "demo": ["demo"],
 }
 MAX_WAIT_S = 2  # from an interruption to the end of the program
-NEVER_LONG = {"info", "pattern", "topography"}
+NEVER_LONG = {"angiogram", "info", "pattern", "retina", "topography"}
 KEEPS_WHAT_IT_HAS = {"bench", "record", "render --movie"}  # what an interrupted one has written is a complete file
 
 

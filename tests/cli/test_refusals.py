@@ -130,6 +130,7 @@ def write_volumes(folder):
         write_nrrd(folder / f"{name}_tube.nrrd", velocities + random.normal(0, 0.0005, velocities.shape), unit="mm/s", quantity="velocity")
     times = (folder / "tube.nrrd").read_bytes().replace(b"\n", b"\necholux_times_s:=0.1 0\n", 1)
     (folder / "back.nrrd").write_bytes(times)
+    commands.write_eyes(folder)
     for name in ("tissue", "other_tissue"):
         np.save(folder / f"{name}.npy", random.exponential(1, (2, 6, 32, 24)).astype("f4"))
     np.save(folder / "codes.npy", random.integers(0, 255, (3, 5, 11, 7), np.uint16))

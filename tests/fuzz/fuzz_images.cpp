@@ -67,6 +67,17 @@ void read_png(Bytes bytes) {
     read_all(*open_picture_stack(folder));
 }
 
+// The volume, the lines and the picture of the fundus.
+void read_heidelberg(Bytes bytes) {
+    const std::string path = file_with("x.vol", bytes).string();
+    for (const char* part : {"", ":surfaces", ":fundus"}) {
+        try {
+            read_all(*open_heidelberg_vol(path + part));
+        } catch (const Error&) {
+        }
+    }
+}
+
 const Registration registrations[] = {
     {"nifti", read_file<"x.nii">},
     {"nifti_gz", read_file<"x.nii.gz">},
@@ -79,7 +90,7 @@ const Registration registrations[] = {
     {"png", read_png},
     {"dicom", read_file<"x.dcm">},
     {"thorlabs", read_file<"x.oct">},
-    {"heidelberg", read_file<"x.vol">},
+    {"heidelberg", read_heidelberg},
     {"matlab", read_file<"x.mat">},
 };
 

@@ -43,6 +43,7 @@ FIELD = ["field.npy", "field.npy"]
 SMALL = {"samples": 256, "a_scans": 8, "b_scans": 4}
 LONG = {"scan": "long/scan.toml"}
 CASES = {
+    "angiogram": Case({"input": "capillaries.nrrd"}, {"output": "faz.csv", "mask": "faz.nrrd", "plot": "faz.svg"}, {"gap_mm": 0.05}),
     "attenuation": Case({"input": "decay.nrrd"}, {"output": "mu.nrrd"}, {"window_a_scans": 7}),
     "calibrate_background": Case({"scan": "scan.toml"}, {"output": "mean.csv"}, long=LONG),
     "calibrate_dispersion": Case({"scan": "mirror/scan.toml"}, {"output": "theta.csv", "plot": "d.svg"}, {"lines": 8},
@@ -85,6 +86,7 @@ CASES = {
     "render": Case({"input": "layered.nrrd"}, {"output": "p.png"}, {"size": "24x24", "mode": "mip"},
                    long={"size": "4096x4096", "samples": 4096}),
     "register": Case({"input": TISSUE}, {"output": "mean.nrrd", "table": "shifts.csv"}),
+    "retina": Case({"input": "macula.nrrd"}, {"output": "etdrs.csv", "plot": "etdrs.svg"}, {"eye": "OD"}),
     "segment": Case({"input": "layered.nrrd"}, {"output": "surfaces.csv", "thickness": "thickness.nrrd", "picture": "b.svg"},
                     {"preset": "layers", "count": 2}),
     "stitch": Case({"input": "tiles.csv"}, {"output": "mosaic.nrrd", "positions": "positions.csv", "overlaps": "overlaps.csv"},
@@ -316,6 +318,7 @@ class Everywhere(ProgramCase):
         noise = np.random.default_rng(5)
         commands.write_tissue(cls.shared, noise)
         commands.write_geometry(cls.shared, np.random.default_rng(6))
+        commands.write_eyes(cls.shared)
         np.save(cls.shared / "tissue.npy", noise.exponential(1, (6, 32, 24)).astype(np.float32))
         np.save(cls.shared / "field.npy", np.exp(1j * noise.normal(0, 1, (6, 32, 24))).astype(np.complex64))
         np.save(cls.shared / "fields.npy", np.ones((600, 128, 128), np.complex64))
@@ -488,7 +491,7 @@ class Cancelling(Everywhere):
         write_scan(cls.shared / "slow", np.random.default_rng(1).normal(2000, 100, (1, 4096, 8192)).astype("<u2"))
 
     def test_leaves_no_file(self):
-        for name in set(TABLE) - {"reproduce", "topography"}:
+        for name in set(TABLE) - {"angiogram", "reproduce", "retina", "topography"}:
             for face in ("rpc", "c", "python"):
                 with self.subTest(name, face=face):
                     request = self.request(name, "cancelled", is_long=True)

@@ -9,6 +9,7 @@
 #include "compute/indexing.h"
 #include "compute/plan/describe.h"
 #include "engine/io/volume_file.h"
+#include "engine/layers/layers.h"
 #include "engine/offline/series.h"
 #include "engine/scan/scan.h"
 #include "temporary_folder.h"
@@ -247,6 +248,36 @@ TEST_F(ForeignFiles, HeidelbergVolumes) {
     EXPECT_THAT(reading("short.vol").line, HasSubstr("ends too early"));
     EXPECT_THAT(error_of([] { open_scan(at("eye.vol")); }).line, HasSubstr("is a volume, not a scan"));
     EXPECT_THAT(reading("endless.vol").line, HasSubstr("claims 2147483647 A-scans"));
+}
+
+TEST_F(ForeignFiles, LinesAndFundusOfHeidelbergVolumes) {
+    const Volume lines = read_volume(at("eye.vol:surfaces"));
+    EXPECT_EQ(lines.provenance.at("surfaces"), "ILM BM");
+    EXPECT_EQ(lines.provenance.at("eye"), "OD");
+    EXPECT_EQ(lines.grid.quantity, "depth");
+    EXPECT_EQ(lines.grid.unit, "um");
+    const Surfaces surfaces = read_surfaces(at("eye.vol:surfaces"), read_volume(at("eye.vol")).grid);
+    ASSERT_EQ(surfaces.all.size(), 2U);
+    for (std::int64_t b = 0; b < 3; ++b) {
+        for (std::int64_t a = 0; a < a_scans; ++a) {
+            const auto line = static_cast<std::size_t>(b * a_scans + a);
+            EXPECT_NEAR(surfaces.all[0].rows[line], 0.5 + static_cast<double>(a) / 8 + static_cast<double>(b), 1e-5);
+            if (a == 2)
+                EXPECT_TRUE(std::isnan(surfaces.all[1].rows[line]));
+            else
+                EXPECT_NEAR(surfaces.all[1].rows[line], 6.25 + static_cast<double>(b), 1e-5);
+        }
+    }
+    const Volume fundus = read_volume(at("eye.vol:fundus"));
+    EXPECT_EQ(fundus.grid.a_scans, 4);
+    EXPECT_EQ(fundus.grid.depth, 3);
+    EXPECT_NEAR(fundus.grid.spacing_um[1], 20, 1e-9);
+    EXPECT_NEAR(fundus.grid.spacing_um[0], 30, 1e-9);
+    EXPECT_EQ(code_at(fundus, 0), 7);
+    EXPECT_EQ(code_at(fundus, 1), 11);  // second row
+    EXPECT_THAT(reading("no_lines.vol:surfaces").line, HasSubstr("holds no segmentation lines"));
+    EXPECT_THAT(reading("outside.vol:surfaces").line, HasSubstr("outside its header"));
+    EXPECT_THAT(reading("eye.vol:lines").line, HasSubstr("use surfaces or fundus"));
 }
 
 // ---- MATLAB ---------------------------------------------------------------------------------------------------------

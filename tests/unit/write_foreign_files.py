@@ -199,7 +199,7 @@ def hostile_archives(folder, picture):
 def heidelberg_files(folder):
     header = bytearray(2048)
     struct.pack_into("<12siiiddd", header, 0, b"HSF-OCT-103\0", A, B, Z, 0.012, 0.025, 0.003)
-    struct.pack_into("<ii", header, 48, 4, 3)  # fundus image
+    struct.pack_into("<iidd", header, 48, 4, 3, 0.02, 0.03)  # fundus image
     header[84:86] = b"OD"
     struct.pack_into("<Q", header, 88, (1_700_000_000 + 11_644_473_600) * 10_000_000)
     struct.pack_into("<ii", header, 96, 3, 512)
@@ -208,11 +208,23 @@ def heidelberg_files(folder):
     scans = b""
     for i in range(B):
         scan = bytearray(512)
-        struct.pack_into("<12si4d", scan, 0, b"HSF-BS-103\0\0", 512, 0.5, i, 6.5, i)
+        struct.pack_into("<12si4dii", scan, 0, b"HSF-BS-103\0\0", 512, 0.5, i, 6.5, i, 3, 256)
+        missing = np.finfo("<f4").max
+        lines = np.full((3, A), missing, "<f4")  # ILM, BM, and RNFL without a position
+        lines[0], lines[1] = 0.5 + np.arange(A) / 8 + i, 6.25 + i
+        lines[1, 2] = missing
+        scan[256:256 + lines.nbytes] = lines.tobytes()
         scans += scan + picture[i].tobytes()
-    whole = bytes(header) + b"\7" * 12 + scans
+    whole = bytes(header) + bytes(range(7, 19)) + scans
     (folder / "eye.vol").write_bytes(whole)
     (folder / "short.vol").write_bytes(whole[:-1])
+    outside = bytearray(whole)
+    struct.pack_into("<i", outside, 2048 + 12 + 52, 500)
+    (folder / "outside.vol").write_bytes(outside)
+    without = bytearray(whole)
+    for i in range(B):
+        struct.pack_into("<i", without, 2048 + 12 + i * (512 + picture[0].nbytes) + 48, 0)
+    (folder / "no_lines.vol").write_bytes(without)
     struct.pack_into("<i", header, 12, 0x7FFFFFFF)
     (folder / "endless.vol").write_bytes(bytes(header) + whole[2048:])
 

@@ -429,6 +429,23 @@ static void draw_legend(Paper& paper, const FigurePanel& panel, const Box& box, 
     }
 }
 
+static std::vector<Point> places_of(const FigurePanel& panel, const Box& box, const FigureCurve& curve) {
+    std::vector<Point> points;
+    for (std::size_t i = 0; i < curve.x.size(); ++i)
+        points.push_back({place_across(*panel.across, box, curve.x[i]), place_down(*panel.downwards, box, curve.y[i])});
+    return points;
+}
+
+static void draw_overlay(Paper& paper, const FigurePanel& panel, const Box& box, double text) {
+    for (const FigureCurve& curve : panel.overlay) draw_curve(paper, box, curve, places_of(panel, box, curve), text);
+    for (const FigureNote& note : panel.notes) {
+        const Point at{place_across(*panel.across, box, note.x), place_down(*panel.downwards, box, note.y)};
+        const double width = text_width(note.text, text) + 0.6 * text, height = 1.3 * text;
+        paper.fill({at.x - width / 2, at.y - height / 2, width, height}, white);
+        paper.text(at, {0.5, 0.5}, text, note.text, black);
+    }
+}
+
 // `panel` has both axes. `text` is the size of all text. Grid lines are at the ticks.
 static void draw_curves(Paper& paper, const FigurePanel& panel, const Box& box, double text,
                         const std::vector<Tick>& across, const std::vector<Tick>& downwards) {
@@ -447,13 +464,7 @@ static void draw_curves(Paper& paper, const FigurePanel& panel, const Box& box, 
         const double y = place_down(y_axis, box, tick.value);
         paper.line({box.left, y}, {box.right(), y}, thin, pale);
     }
-    for (const FigureCurve& curve : panel.curves) {
-        std::vector<Point> points;
-        for (std::size_t i = 0; i < curve.x.size(); ++i) {
-            points.push_back({place_across(x_axis, box, curve.x[i]), place_down(y_axis, box, curve.y[i])});
-        }
-        draw_curve(paper, box, curve, points, text);
-    }
+    for (const FigureCurve& curve : panel.curves) draw_curve(paper, box, curve, places_of(panel, box, curve), text);
     draw_legend(paper, panel, box, text);
 }
 
@@ -538,6 +549,7 @@ class PanelPainter {
             paper.picture(box, panel_.picture);
         else
             draw_curves(paper, panel_, box, measure_.text, ticks_across(box.width), ticks_down(box.height));
+        draw_overlay(paper, panel_, box, measure_.text);
         if (has_axes()) {
             draw_frame(paper, box);
             draw_across(paper, box);
