@@ -17,6 +17,7 @@
 #include "engine/io/file_name.h"
 #include "engine/io/image_format.h"
 #include "engine/io/regular_file.h"
+#include "engine/io/scratch_folder.h"
 
 namespace echolux {
 
@@ -84,31 +85,6 @@ void Context::write(OperationOutput& output, const std::string& text) {
 }
 
 namespace {
-
-// A folder for temporary files that is removed with its owner.
-class ScratchFolder {
-  public:
-    ScratchFolder() {
-        std::error_code problem;
-        std::string name = (std::filesystem::temp_directory_path(problem) / "echolux-XXXXXX").string();
-        if (problem || mkdtemp(name.data()) == nullptr)
-            throw Error(ErrorCode::output, "no temporary folder can be made", name, "set TMPDIR to one with room");
-        unfinished_.emplace(name);
-        path_ = name;
-    }
-    ~ScratchFolder() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    ScratchFolder(const ScratchFolder&) = delete;
-    ScratchFolder& operator=(const ScratchFolder&) = delete;
-
-    const std::filesystem::path& path() const { return path_; }
-
-  private:
-    std::filesystem::path path_;
-    std::optional<UnfinishedName> unfinished_;
-};
 
 std::string bytes_of(const std::filesystem::path& path) {
     std::ifstream stream = open_file(path);

@@ -97,6 +97,7 @@ CASES = [
     Case(["retina", "circle.nrrd", "--eye", "OS"], [("-o", "tsnit.json", True), ("--profile", "profile.csv", True)], ["circle.nrrd"]),
     Case(["angiogram", "capillaries.nrrd"], [("-o", "faz.csv", True), ("--mask", "faz.nrrd", True), ("--plot", "faz.pdf", True)],
          ["capillaries.nrrd"]),
+    Case(["page", "v.nrrd", "--frames", "2", "--frame-size", "24"], [("-o", "page.html", True)], ["v.nrrd"]),
     Case(["mesh", "v.nrrd", "--level", "10"], [("-o", "mesh.stl", False)], ["v.nrrd"]),
     Case(["pattern", "--a-scans", "8", "--b-scans", "2", "--line-rate-hz", "10000", "--spacing-a", "10", "--spacing-b", "10"], [("-o", "waves.csv", False)]),
     Case(["dewarp", "layered.nrrd", "--scan", "geometry.toml"], [("-o", "d.nrrd", True)], ["layered.nrrd", "geometry.toml"]),

@@ -31,6 +31,7 @@ ENDLESS = {
     "polarisation": ["polarisation", "phasors.npy", "phasors.npy", "--axis", "axis.nrrd"],
     "filter": ["filter", "long.toml", "-o", "smooth.nrrd"],
     "measure": ["measure", *["rush.nrrd"] * 60, "--regions", "regions.toml"],
+    "page": ["page", "v.nrrd", "-o", "p.html", "--frames", 360, "--frame-size", 2048],
     "mesh": ["mesh", "long.toml", "-o", "mesh.stl", "--level", 5],
     "dewarp": ["dewarp", "long.toml", "-o", "d.nrrd", "--pivot-x", 20],
     "stitch": ["stitch", "many_tiles.csv", "-o", "m.nrrd"],

@@ -78,6 +78,8 @@ CASES = {
     "measure": Case({"input": ["layered.nrrd"]}, {"output": "m.csv", "histogram": "h.csv", "plot": "m.svg", "mask": "mask.nrrd"},
                     {"percentiles": "10,90", "bins": 8}, files={"regions": "regions.toml"}, long={"input": ["tube.nrrd"] * 2000}),
     "mesh": Case({"input": "layered.nrrd"}, {"output": "mesh.ply"}, {"level": -5}),
+    "page": Case({"input": "layered.nrrd"}, {"output": "p.html"}, {"frames": 2, "frame_size": 24, "section_size": 8},
+                 long={"frames": 360, "frame_size": 2048}),
     "pattern": Case({}, {"output": "waves.csv"}, {"a_scans": 8, "b_scans": 2, "spacing_a_um": 10, "spacing_b_um": 10, "line_rate_hz": 1e4},
                     long={"a_scans": 200, "b_scans": 20000, "spacing_b_um": 0.1}),
     "polarisation": Case({"input": "field.npy", "channel_2": "field.npy"}, {"axis": "axis.nrrd", "dopu": "dopu.nrrd", "picture": "p.svg"},
