@@ -42,32 +42,78 @@ VoxelCode missing_flow_code(VoxelType type, bool in_texture) {
     return in_texture ? in_texture_code(type, 0) : missing_code(type);
 }
 
-void store_missing(const VolumeGrid& grid, const VoxelTarget& target, std::int64_t first, std::int64_t slices,
-                   const VoxelCode& code) {
-    const std::int64_t bytes = bytes_of(grid.type);
+void store_line(std::byte* line, std::int64_t count, VoxelType type, const VoxelCode& code) {
+    const std::int64_t bytes = bytes_of(type);
+    for (std::int64_t z = 0; z < count; ++z, line += bytes) std::memcpy(line, code.data(), index(bytes));
+}
+
+// Calls use(line) for each A-scan of some slices.
+template <class Use>
+static void each_line(const VolumeGrid& grid, const VoxelTarget& target, std::int64_t first, std::int64_t slices,
+                      const Use& use) {
     for (std::int64_t slice = first; slice < first + slices; ++slice) {
         for (std::int64_t a = 0; a < grid.a_scans; ++a) {
-            std::byte* voxel = static_cast<std::byte*>(target.data) +
-                               (slice - target.first_b_scan) * target.b_scan_bytes + a * target.a_scan_bytes;
-            for (std::int64_t z = 0; z < grid.depth; ++z, voxel += bytes) std::memcpy(voxel, code.data(), index(bytes));
+            use(static_cast<std::byte*>(target.data) + (slice - target.first_b_scan) * target.b_scan_bytes +
+                a * target.a_scan_bytes);
         }
     }
 }
 
-void store_missing(const ReconstructionSpec& spec, const VolumeGrid& grid, const std::optional<VolumeGrid>& flow_grid,
-                   const Block& block, const VoxelTargets& targets, bool for_textures) {
-    const std::int64_t slices = grid.b_scans / spec.geometry.b_scans, first = block.first_b_scan * slices;
-    const VoxelCode code = missing_structure_code(spec.recipe, grid.type, for_textures);
-    store_missing(grid, targets.structure, first, block.b_scans * slices, code);
+// Only f32 and f16 can hold NaN.
+static void replace_nan(const VolumeGrid& grid, const VoxelTarget& target, std::int64_t first, std::int64_t slices,
+                        const VoxelCode& code) {
+    if (grid.type != VoxelType::f32 && grid.type != VoxelType::f16) return;
+    const std::size_t bytes = index(bytes_of(grid.type));
+    const std::uint32_t exponent = grid.type == VoxelType::f32 ? 0x7f800000u : 0x7c00u;
+    const std::uint32_t magnitude = grid.type == VoxelType::f32 ? 0x7fffffffu : 0x7fffu;
+    each_line(grid, target, first, slices, [&](std::byte* voxel) {
+        for (std::int64_t z = 0; z < grid.depth; ++z, voxel += bytes) {
+            std::uint32_t bits = 0;  // f16 is in the low half on little-endian machines
+            std::memcpy(&bits, voxel, bytes);
+            if ((bits & magnitude) > exponent) std::memcpy(voxel, code.data(), bytes);
+        }
+    });
+}
+
+void store_missing(const VolumeGrid& grid, const VoxelTarget& target, std::int64_t first, std::int64_t slices,
+                   const VoxelCode& code) {
+    each_line(grid, target, first, slices, [&](std::byte* line) { store_line(line, grid.depth, grid.type, code); });
+}
+
+// Calls use(grid, target, first slice, slices, is_flow) for each target of a block.
+template <class Use>
+static void each_target(const ReconstructionSpec& spec, const VolumeGrid& grid,
+                        const std::optional<VolumeGrid>& flow_grid, const Block& block, const VoxelTargets& targets,
+                        const Use& use) {
+    const std::int64_t slices = grid.b_scans / spec.geometry.b_scans;
+    use(grid, targets.structure, block.first_b_scan * slices, block.b_scans * slices, false);
     if (targets.peaks) {
         VolumeGrid peaks = grid;
         peaks.depth = peaks_of(grid.depth, targets.peaks->depths);
-        store_missing(peaks, targets.peaks->target, first, block.b_scans * slices, code);
+        use(peaks, targets.peaks->target, block.first_b_scan * slices, block.b_scans * slices, false);
     }
     if (!targets.flow || !flow_grid) return;
     const std::int64_t flow_slices = flow_grid->b_scans / spec.geometry.b_scans;
-    store_missing(*flow_grid, *targets.flow, block.first_b_scan * flow_slices, block.b_scans * flow_slices,
-                  missing_flow_code(flow_grid->type, for_textures));
+    use(*flow_grid, *targets.flow, block.first_b_scan * flow_slices, block.b_scans * flow_slices, true);
+}
+
+void store_missing(const ReconstructionSpec& spec, const VolumeGrid& grid, const std::optional<VolumeGrid>& flow_grid,
+                   const Block& block, const VoxelTargets& targets) {
+    each_target(spec, grid, flow_grid, block, targets,
+                [](const VolumeGrid& of, const VoxelTarget& to, std::int64_t first, std::int64_t slices, bool) {
+                    store_missing(of, to, first, slices, missing_code(of.type));
+                });
+}
+
+void replace_missing(const ReconstructionSpec& spec, const VolumeGrid& grid, const std::optional<VolumeGrid>& flow_grid,
+                     const Block& block, const VoxelTargets& targets) {
+    each_target(
+        spec, grid, flow_grid, block, targets,
+        [&](const VolumeGrid& of, const VoxelTarget& to, std::int64_t first, std::int64_t slices, bool is_flow) {
+            replace_nan(
+                of, to, first, slices,
+                is_flow ? missing_flow_code(of.type, true) : missing_structure_code(spec.recipe, of.type, true));
+        });
 }
 
 }  // namespace echolux

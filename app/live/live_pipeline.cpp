@@ -7,6 +7,7 @@
 
 #include "app/open/show_opened.h"
 #include "compute/error.h"
+#include "compute/invalid_lines.h"
 #include "compute/missing_voxels.h"
 #include "compute/plan/describe.h"
 #include "compute/plural.h"
@@ -407,9 +408,13 @@ void LiveFeeder::submit(const Block& block) {
     }
     const VoxelTargets to = targets();
     in_flight_.push_back(reconstructor_->submit(block, to));
-    if (!is_missing(block) || to.structure.kind != TargetKind::host_linear || staged_) return;
+    if (to.structure.kind != TargetKind::host_linear || staged_) return;
+    const bool has_gaps = is_missing(block) ||
+                          (block.memory != MemoryKind::device &&
+                           find_invalid_lines(live_.plan.spec.format, live_.plan.spec.geometry, block, invalid_) > 0);
+    if (!has_gaps) return;
     wait_for_blocks();  // NaN in memory that goes into textures becomes a number
-    store_missing(live_.plan.spec, live_.grid, live_.flow_grid, block, to, true);
+    replace_missing(live_.plan.spec, live_.grid, live_.flow_grid, block, to);
 }
 
 void LiveFeeder::publish(std::int64_t first, std::int64_t end) {

@@ -220,8 +220,9 @@ class LiveFeeder : public BlockSink {
     std::int64_t staged_volume_ = -1;     // last volume sent there
     VolumeStamp stamp_;
     std::int64_t next_b_scan_ = 0;
-    std::int64_t published_to_ = 0;     // slices
-    std::deque<Completion> in_flight_;  // more than a reconstructor has in flight
+    std::int64_t published_to_ = 0;      // slices
+    std::vector<std::uint8_t> invalid_;  // flags of the newest block (compute/invalid_lines.h)
+    std::deque<Completion> in_flight_;   // more than a reconstructor has in flight
 
     mutable std::mutex report_mutex_;  // guards the next two members
     std::vector<DeviceWork> device_work_;

@@ -287,8 +287,10 @@ void Reconstruct::run(Context& context) {
     check_repeats(opened);
     Reconstruction reconstruction(std::move(opened), context.backend);
     context.warn(reconstruction.warnings());
+    const auto before = static_cast<std::ptrdiff_t>(reconstruction.warnings().size());
     volumes_in_scan = reconstruction.scan().geometry.volumes;
     write_all(reconstruction, volumes, slices_per_b_scan(whole, reconstruction.scan().geometry), context);
+    context.warn({reconstruction.warnings().begin() + before, reconstruction.warnings().end()});
     stats = reconstruction.stats();
     report(context);
 }

@@ -10,6 +10,7 @@
 #include "compute/depth_entropy.h"
 #include "compute/fft/fft.h"
 #include "compute/indexing.h"
+#include "compute/invalid_lines.h"
 #include "compute/plan/tables.h"
 #include "compute/reconstructor.h"
 
@@ -121,6 +122,7 @@ CommonFringe strongest_common_fringe(const ReconstructionSpec& spec, const Block
 namespace {
 
 constexpr std::int64_t bands = 16;
+constexpr double empty_db = -200;  // of zero power
 
 double median(std::vector<float>& values) {
     const auto middle = values.begin() + std::ssize(values) / 2;
@@ -151,8 +153,10 @@ double measured_noise_floor_db(const ReconstructionSpec& spec, const Block& bloc
         band.clear();
         for (std::int64_t line = 0; line < probe.grid.a_scans * probe.grid.b_scans; ++line) {
             const float* values = db + line * depth;
+            if (std::isnan(values[0])) continue;  // its spectrum is invalid
             band.insert(band.end(), values + z, values + z + width);
         }
+        if (band.empty()) return empty_db;
         const double level = median(band);
         if (z == begin || level < floor) floor = level;
     }
@@ -308,6 +312,8 @@ void SpectrumSurvey::add(const Block& block, const LineRange& range) {
     reader_.with_reader([&](const auto& read) {
         for (std::int64_t line = range.first; line < range.first + range.count; ++line) {
             const std::byte* samples = line_at(block, format_, geometry_, line);
+            if (has_invalid_sample(read, samples, geometry_.samples)) continue;
+            ++lines_;
             for (std::size_t p = 0; p < sum_.size(); ++p) {
                 const auto value = static_cast<double>(read(samples, static_cast<std::int64_t>(p)));
                 sum_[p] += value;
@@ -317,12 +323,11 @@ void SpectrumSurvey::add(const Block& block, const LineRange& range) {
             }
         }
     });
-    lines_ += range.count;
 }
 
 std::vector<double> SpectrumSurvey::mean() const {
     std::vector<double> mean = sum_;
-    for (double& value : mean) value /= static_cast<double>(lines_);
+    for (double& value : mean) value /= static_cast<double>(std::max<std::int64_t>(lines_, 1));
     return mean;
 }
 
@@ -351,18 +356,19 @@ void MeanProfile::add(const Block& block) {
     const std::int64_t lines = block.b_scans * grid().a_scans;
     for (std::int64_t line = 0; line < lines; ++line) {
         const float* of_line = amplitudes_.data() + line * grid().depth;
+        if (std::isnan(of_line[0])) continue;  // its spectrum is invalid
+        ++lines_;
         for (std::size_t z = 0; z < sum_.size(); ++z) {
             const auto a = static_cast<double>(of_line[z]);
             sum_[z] += a;
             power_[z] += a * a;
         }
     }
-    lines_ += lines;
 }
 
 std::vector<double> MeanProfile::mean(const std::vector<double>& sum) const {
     std::vector<double> mean = sum;
-    for (double& value : mean) value /= static_cast<double>(lines_);
+    for (double& value : mean) value /= static_cast<double>(std::max<std::int64_t>(lines_, 1));
     return mean;
 }
 

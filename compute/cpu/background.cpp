@@ -72,7 +72,7 @@ void FrameBackground::split(const double* background, std::int64_t count) {
     }
 }
 
-void FrameBackground::find(const Block& block) {
+void FrameBackground::find(const Block& block, const std::vector<std::uint8_t>& invalid) {
     if (!found_for_each_frame(mode_)) return;
     if (is_missing(block)) {
         is_open_ |= block.first_b_scan == 0;
@@ -81,7 +81,8 @@ void FrameBackground::find(const Block& block) {
     const std::int64_t frames = block.b_scans * frames_per_b_scan_;
     const std::int64_t samples = lines_.samples();
     parallel_for(0, frames, [&](std::int64_t f) {
-        const std::byte* frame = block.data + frame_offset(block.frames, f, lines_per_frame_ * lines_.line_bytes());
+        const Frame frame{block.data + frame_offset(block.frames, f, lines_per_frame_ * lines_.line_bytes()),
+                          invalid.empty() ? nullptr : invalid.data() + f * lines_per_frame_};
         double* found = found_.data() + f * samples;
         if (mode_ == Background::median) {
             find_median(frame, found, columns_.data() + f * lines_per_frame_);
@@ -89,44 +90,58 @@ void FrameBackground::find(const Block& block) {
             find_mean(frame, found);
         }
     });
-    if (mode_ == Background::running) blend(block, frames);
+    if (mode_ == Background::running) blend(block, frames, invalid);
     split(found_.data(), frames * samples);
 }
 
 // Doubles hold integer sums below 2^53 exactly, more than any B-scan reaches.
-void FrameBackground::find_mean(const std::byte* frame, double* mean) const {
+void FrameBackground::find_mean(const Frame& frame, double* mean) const {
     const std::int64_t samples = lines_.samples();
     const std::int64_t line_bytes = lines_.line_bytes();
+    std::int64_t count = lines_per_frame_;
     std::fill_n(mean, samples, 0.0);
     lines_.with_reader([&](const auto& read) {
         std::int64_t line = 0;
-        for (; line + group <= lines_per_frame_; line += group) {
-            add_lines<group>(read, frame + line * line_bytes, line_bytes, samples, mean);
-        }
+        for (; frame.invalid == nullptr && line + group <= lines_per_frame_; line += group)
+            add_lines<group>(read, frame.lines + line * line_bytes, line_bytes, samples, mean);
         for (; line < lines_per_frame_; ++line) {
-            add_lines<1>(read, frame + line * line_bytes, line_bytes, samples, mean);
+            if (frame.skips(line)) {
+                --count;
+            } else {
+                add_lines<1>(read, frame.lines + line * line_bytes, line_bytes, samples, mean);
+            }
         }
     });
-    for (std::int64_t p = 0; p < samples; ++p) mean[p] /= static_cast<double>(lines_per_frame_);
+    if (count > 0) std::for_each(mean, mean + samples, [count](double& sum) { sum /= static_cast<double>(count); });
 }
 
-void FrameBackground::find_median(const std::byte* frame, double* median, float* column) const {
+void FrameBackground::find_median(const Frame& frame, double* median, float* column) const {
     lines_.with_reader([&](const auto& read) {
         for (std::int64_t p = 0; p < lines_.samples(); ++p) {
+            std::int64_t count = 0;
             for (std::int64_t l = 0; l < lines_per_frame_; ++l) {
-                column[l] = static_cast<float>(read(frame + l * lines_.line_bytes(), p));
+                if (!frame.skips(l))
+                    column[count++] = static_cast<float>(read(frame.lines + l * lines_.line_bytes(), p));
             }
-            median[p] = median_of(column, lines_per_frame_);
+            median[p] = count > 0 ? median_of(column, count) : 0;
         }
     });
 }
 
-// Processes frames in order. Restarts with each volume, so that volumes are independent.
-void FrameBackground::blend(const Block& block, std::int64_t frames) {
+bool FrameBackground::is_without_lines(const std::vector<std::uint8_t>& invalid, std::int64_t frame) const {
+    if (invalid.empty()) return false;
+    const auto* flags = invalid.data() + frame * lines_per_frame_;
+    return std::all_of(flags, flags + lines_per_frame_, [](std::uint8_t flag) { return flag != 0; });
+}
+
+// Processes frames in order. Restarts with each volume, so that volumes are independent. Frames without a valid line
+// change nothing.
+void FrameBackground::blend(const Block& block, std::int64_t frames, const std::vector<std::uint8_t>& invalid) {
     const std::int64_t samples = lines_.samples();
-    const bool begins = std::exchange(is_open_, false) || block.first_b_scan == 0;
+    is_open_ |= block.first_b_scan == 0;
     for (std::int64_t f = 0; f < frames; ++f) {
-        const RunningMean step{begins && f == 0 ? 1 : running_alpha_};
+        if (is_without_lines(invalid, f)) continue;
+        const RunningMean step{std::exchange(is_open_, false) ? 1 : running_alpha_};
         double* found = found_.data() + f * samples;
         for (std::int64_t p = 0; p < samples; ++p) {
             double& running = running_[index(p)];
@@ -142,22 +157,32 @@ namespace {
 struct Column {
     std::complex<float>* first;
     std::int64_t stride;
+    const std::uint8_t* invalid;  // flags of lines to leave out, or null
 
     std::complex<float>& operator[](std::int64_t line) const { return first[line * stride]; }
+
+    // Calls use(bin) for each line of [begin, end) that counts. Returns their number.
+    template <class Use>
+    std::int64_t each(std::int64_t begin, std::int64_t end, const Use& use) const {
+        std::int64_t count = 0;
+        for (std::int64_t l = begin; l < end; ++l) {
+            if (invalid != nullptr && invalid[l] != 0) continue;
+            use((*this)[l]);
+            ++count;
+        }
+        return count;
+    }
 };
 
 // Median of real and imaginary parts separately. `column` is scratch memory for `lines` floats.
 std::complex<float> median_pattern(const Column& bins, std::int64_t lines, float* column) {
-    for (std::int64_t l = 0; l < lines; ++l) column[l] = bins[l].real();
-    const double re = median_of(column, lines);
-    for (std::int64_t l = 0; l < lines; ++l) column[l] = bins[l].imag();
-    return {static_cast<float>(re), static_cast<float>(median_of(column, lines))};
-}
-
-std::complex<double> mean_of(const Column& bins, std::int64_t begin, std::int64_t end) {
-    std::complex<double> sum;
-    for (std::int64_t l = begin; l < end; ++l) sum += std::complex<double>(bins[l]);
-    return sum / static_cast<double>(end - begin);
+    float* next = column;
+    const std::int64_t count = bins.each(0, lines, [&](const std::complex<float>& bin) { *next++ = bin.real(); });
+    if (count == 0) return {};
+    const double re = median_of(column, count);
+    next = column;
+    bins.each(0, lines, [&](const std::complex<float>& bin) { *next++ = bin.imag(); });
+    return {static_cast<float>(re), static_cast<float>(median_of(column, count))};
 }
 
 // Returns the mean of the segment with the smallest variance.
@@ -167,10 +192,15 @@ std::complex<float> min_variant_mean(const Column& bins, std::int64_t lines, std
     for (std::int64_t s = 0; s < segments; ++s) {
         const std::int64_t begin = lines * s / segments;
         const std::int64_t end = lines * (s + 1) / segments;
-        const std::complex<double> mean = mean_of(bins, begin, end);
+        std::complex<double> mean;
+        const auto count = static_cast<double>(
+            bins.each(begin, end, [&](const std::complex<float>& bin) { mean += std::complex<double>(bin); }));
+        if (count == 0) continue;
+        mean /= count;
         double variance = 0;
-        for (std::int64_t l = begin; l < end; ++l) variance += std::norm(std::complex<double>(bins[l]) - mean);
-        variance /= static_cast<double>(end - begin);
+        bins.each(begin, end,
+                  [&](const std::complex<float>& bin) { variance += std::norm(std::complex<double>(bin) - mean); });
+        variance /= count;
         if (variance < min) {
             min = variance;
             best = mean;
@@ -182,8 +212,8 @@ std::complex<float> min_variant_mean(const Column& bins, std::int64_t lines, std
 }  // namespace
 
 void remove_fixed_pattern(FixedPattern mode, std::int64_t segments, std::complex<float>* b_scan, std::int64_t lines,
-                          std::int64_t depth, std::int64_t z, float* column) {
-    const Column bins{b_scan + z, depth};
+                          std::int64_t depth, std::int64_t z, float* column, const std::uint8_t* invalid) {
+    const Column bins{b_scan + z, depth, invalid};
     const std::complex<float> pattern =
         mode == FixedPattern::median ? median_pattern(bins, lines, column) : min_variant_mean(bins, lines, segments);
     for (std::int64_t l = 0; l < lines; ++l) bins[l] -= pattern;

@@ -34,16 +34,25 @@ class FrameBackground {
     }
 
     // Computes the backgrounds of all acquired B-scans of a block. A missing block leaves the running background
-    // unchanged.
-    void find(const Block& block);
+    // unchanged. `invalid` has a flag per line of the block that is left out, or is empty.
+    void find(const Block& block, const std::vector<std::uint8_t>& invalid = {});
 
     // Returns the background of acquired B-scan `frame` of the block.
     BackgroundLine of(std::int64_t frame) const;
 
   private:
-    void find_mean(const std::byte* frame, double* mean) const;
-    void find_median(const std::byte* frame, double* median, float* column) const;
-    void blend(const Block& block, std::int64_t frames);
+    // Lines of an acquired B-scan, and their flags if some are left out.
+    struct Frame {
+        const std::byte* lines;
+        const std::uint8_t* invalid;
+
+        bool skips(std::int64_t line) const { return invalid != nullptr && invalid[line] != 0; }
+    };
+
+    void find_mean(const Frame& frame, double* mean) const;
+    void find_median(const Frame& frame, double* median, float* column) const;
+    void blend(const Block& block, std::int64_t frames, const std::vector<std::uint8_t>& invalid);
+    bool is_without_lines(const std::vector<std::uint8_t>& invalid, std::int64_t frame) const;
     void split(const double* background, std::int64_t count);
 
     Background mode_;
@@ -61,8 +70,8 @@ class FrameBackground {
 
 // Removes fixed lines in depth from a whole B-scan after the transform (docs/algorithms.md 2.2 d and e; Moon 2010):
 // subtracts the pattern of depth bin `z` from all `lines` of a B-scan stored as [lines][depth]. `column` is scratch
-// memory for `lines` floats.
+// memory for `lines` floats. The pattern ignores lines whose flag in `invalid` is set, if that is not null.
 void remove_fixed_pattern(FixedPattern mode, std::int64_t segments, std::complex<float>* b_scan, std::int64_t lines,
-                          std::int64_t depth, std::int64_t z, float* column);
+                          std::int64_t depth, std::int64_t z, float* column, const std::uint8_t* invalid = nullptr);
 
 }  // namespace echolux::cpu

@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 #include <memory>
 #include <new>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -13,6 +16,7 @@
 #include "compute/error.h"
 #include "compute/fft/fft.h"
 #include "compute/indexing.h"
+#include "compute/invalid_lines.h"
 #include "compute/missing_voxels.h"
 #include "compute/parallel_for.h"
 #include "compute/plural.h"
@@ -81,12 +85,17 @@ std::string Runner::backend_description() const {
 
 void Runner::prime(const Block& block) {
     check(block);
-    background_.find(block);
+    background_.find(block, find_invalid(block));
+}
+
+const std::vector<std::uint8_t>& Runner::find_invalid(const Block& block) {
+    if (find_invalid_lines(spec_.format, spec_.geometry, block, invalid_) == 0) invalid_.clear();
+    return invalid_;
 }
 
 Completion Runner::submit(const Block& block, const VoxelTargets& targets) {
     check(block, targets);
-    background_.find(block);
+    background_.find(block, find_invalid(block));
     if (is_missing(block)) {
         store_missing(spec_, grid_, flow_grid_, block, targets);
     } else if (!bins_.empty()) {
@@ -179,15 +188,20 @@ std::int64_t Runner::ordered(const Block& block, std::int64_t line) const {
 void Runner::lines_to_voxels(const Block& block, const VoxelTargets& targets) {
     reconstruct_lines(block, [&](Worker& worker, std::int64_t line, const std::complex<float>* bins) {
         const std::int64_t output_line = ordered(block, line);
-        worker.lines.assign(1, bins);
-        worker.weights.assign(1, 1.0f);
+        worker.lines.assign(is_invalid(line) ? 0 : 1, bins);
+        worker.weights.assign(worker.lines.size(), 1.0f);
         store(worker, block, targets, output_line);
     });
 }
 
 void Runner::lines_to_bins(const Block& block) {
     reconstruct_lines(block, [&](Worker&, std::int64_t line, const std::complex<float>* bins) {
-        std::copy_n(bins, voxel_tables_.depth, bins_.data() + line * voxel_tables_.depth);
+        std::complex<float>* to = bins_.data() + line * voxel_tables_.depth;
+        if (is_invalid(line)) {
+            std::fill_n(to, voxel_tables_.depth, std::complex<float>{});
+        } else {
+            std::copy_n(bins, voxel_tables_.depth, to);
+        }
     });
 }
 
@@ -197,7 +211,8 @@ void Runner::remove_fixed_patterns(const Block& block) {
     deal(frames * depth, run_of_lines, [&](Worker& worker, std::int64_t i) {
         remove_fixed_pattern(spec_.recipe.fixed_pattern, spec_.recipe.fixed_pattern_segments,
                              bins_.data() + i / depth * shape_.frame_lines * depth, shape_.frame_lines, depth,
-                             i % depth, worker.column.data());
+                             i % depth, worker.column.data(),
+                             invalid_.empty() ? nullptr : invalid_.data() + i / depth * shape_.frame_lines);
     });
 }
 
@@ -215,7 +230,7 @@ void Runner::bins_to_voxels(const Block& block, const VoxelTargets& targets) {
     });
 }
 
-// Points worker.lines at the inputs of output line `output_line` of the block.
+// Points worker.lines at the inputs of output line `output_line` of the block. Lines without a value are left out.
 void Runner::join(Worker& worker, const Block& block, std::int64_t output_line) const {
     worker.lines.clear();
     worker.weights.clear();
@@ -230,9 +245,14 @@ void Runner::join(Worker& worker, const Block& block, std::int64_t output_line) 
     } else if (!mixes_.empty()) {
         join_position(worker, block, b, a, 1);
     } else {
-        worker.lines.push_back(bins_.data() + ordered(block, output_line) * voxel_tables_.depth);
+        const std::int64_t line = ordered(block, output_line);
+        if (is_invalid(line)) return;
+        worker.lines.push_back(bins_.data() + line * voxel_tables_.depth);
         worker.weights.push_back(1);
     }
+    if (invalid_.empty()) return;
+    const float sum = std::accumulate(worker.weights.begin(), worker.weights.end(), 0.0f);
+    for (float& weight : worker.weights) weight /= sum;
 }
 
 // Adds the lines of frame `frame` that contribute to A-scan `a`, each position with all its repeats.
@@ -242,6 +262,7 @@ void Runner::join_position(Worker& worker, const Block& block, std::int64_t fram
         if (weight == 0) return;
         const std::int64_t first = frame * shape_.frame_lines + position * spec_.geometry.a_repeats;
         for (std::int64_t line = first; line < first + spec_.geometry.a_repeats; ++line) {
+            if (is_invalid(line)) continue;
             worker.lines.push_back(bins_.data() + line * voxel_tables_.depth);
             worker.weights.push_back(weight);
         }
@@ -252,6 +273,7 @@ void Runner::join_position(Worker& worker, const Block& block, std::int64_t fram
 
 void Runner::store(Worker& worker, const Block& block, const VoxelTargets& targets, std::int64_t output_line) {
     const Recipe& recipe = spec_.recipe;
+    if (worker.lines.empty()) return store_missing_line(block, targets, output_line);
     if (recipe.quantity == Quantity::complex) {
         return worker.voxels.store_complex(worker.joined(), target(block, targets.structure, output_line));
     }
@@ -262,6 +284,18 @@ void Runner::store(Worker& worker, const Block& block, const VoxelTargets& targe
     }
     store_codes(worker, values, {static_cast<float>(recipe.low), static_cast<float>(recipe.high)}, block, targets,
                 output_line);
+}
+
+void Runner::store_missing_line(const Block& block, const VoxelTargets& targets, std::int64_t output_line) {
+    if (!values_.empty()) {
+        std::fill_n(values_.data() + output_line * voxel_tables_.depth, voxel_tables_.depth,
+                    std::numeric_limits<float>::quiet_NaN());
+    }
+    const VoxelCode code = missing_structure_code(spec_.recipe, grid_.type, false);
+    store_line(target(block, targets.structure, output_line), grid_.depth, grid_.type, code);
+    if (!targets.peaks) return;
+    store_line(target(block, targets.peaks->target, output_line), peaks_of(grid_.depth, targets.peaks->depths),
+               grid_.type, code);
 }
 
 void Runner::store_codes(const Worker& worker, std::span<const float> values, CodeRange range, const Block& block,
@@ -279,10 +313,14 @@ void Runner::store_frames(const Block& block, const VoxelTargets& targets) {
     const std::int64_t slice_values = grid_.a_scans * depth;
     deal(block.b_scans * shape_.outputs_per_b_scan / grid_.a_scans, 1, [&](Worker& worker, std::int64_t slice) {
         const float* first = values_.data() + slice * slice_values;
-        const auto [min, max] = std::minmax_element(first, first + slice_values);
+        CodeRange range{std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity()};
+        for (const float* value = first; value != first + slice_values; ++value) {
+            range.low = *value < range.low ? *value : range.low;  // NaN compares false
+            range.high = *value > range.high ? *value : range.high;
+        }
         for (std::int64_t a = 0; a < grid_.a_scans; ++a) {
-            store_codes(worker, {first + a * depth, index(depth)}, {*min, *max}, block, targets,
-                        slice * grid_.a_scans + a);
+            if (std::isnan(first[a * depth])) continue;  // stored already
+            store_codes(worker, {first + a * depth, index(depth)}, range, block, targets, slice * grid_.a_scans + a);
         }
     });
 }
@@ -294,7 +332,50 @@ PositionBins Runner::position_bins(std::int64_t b) const {
             bulk_.empty() ? nullptr : bulk_.data() + b * spec_.geometry.a_scans * pairs, pairs};
 }
 
+// Returns whether a repeat that the flow at `position` compares has no value.
+bool Runner::has_invalid_repeat(std::int64_t b, std::int64_t position) const {
+    const Repeats& repeats = flow_tables_->repeats;
+    const std::int64_t first = b * spec_.geometry.b_repeats * shape_.frame_lines;
+    for (std::int64_t series = 0; series < repeats.series; ++series) {
+        for (std::int64_t repeat = 0; repeat < repeats.count; ++repeat) {
+            if (is_invalid(first + repeats.line(position, series, repeat))) return true;
+        }
+    }
+    return false;
+}
+
+// Zeroes all repeats of a position if one of them has no value, so that windows of neighbours ignore the position. If
+// repeats are neighbouring A-scans, their other pairs keep their values.
+void Runner::silence_invalid_repeats(const Block& block) {
+    const Repeats& repeats = flow_tables_->repeats;
+    if (repeats.step == repeats.position_step) return;
+    deal(block.b_scans * repeats.positions, run_of_lines, [&](Worker&, std::int64_t i) {
+        const std::int64_t b = i / repeats.positions, position = i % repeats.positions;
+        if (!has_invalid_repeat(b, position)) return;
+        const std::int64_t first = b * spec_.geometry.b_repeats * shape_.frame_lines;
+        for (std::int64_t series = 0; series < repeats.series; ++series) {
+            for (std::int64_t repeat = 0; repeat < repeats.count; ++repeat) {
+                const std::int64_t line = first + repeats.line(position, series, repeat);
+                std::fill_n(bins_.data() + line * voxel_tables_.depth, voxel_tables_.depth, std::complex<float>{});
+            }
+        }
+    });
+}
+
+void Runner::store_missing_flow(const Block& block, const VoxelTarget& voxel_target) {
+    const VoxelCode code = missing_flow_code(flow_grid_->type, false);
+    deal(block.b_scans * grid_.a_scans, run_of_lines, [&](Worker&, std::int64_t line) {
+        const std::int64_t b = line / grid_.a_scans;
+        const RecordedPositions from =
+            order_.positions(line % grid_.a_scans, is_reversed(block, b * spec_.geometry.b_repeats), mixes());
+        const bool is_missing =
+            has_invalid_repeat(b, from.first) || (from.next > 0 && has_invalid_repeat(b, from.second));
+        if (is_missing) store_line(target(block, voxel_target, line), flow_grid_->depth, flow_grid_->type, code);
+    });
+}
+
 void Runner::bins_to_flow(const Block& block, const VoxelTargets& targets) {
+    if (!invalid_.empty()) silence_invalid_repeats(block);
     if (flow_tables_->aligns) align_repeats(block, targets.repeats);
     if (flow_tables_->removes_bulk) find_bulk_motion(block);
     const VoxelTarget& voxel_target = *targets.flow;
@@ -319,6 +400,7 @@ void Runner::bins_to_flow(const Block& block, const VoxelTargets& targets) {
     });
     if (flow_tables_->unwraps) store_velocities(block, voxel_target);
     if (!decorrelations_.empty()) store_decorrelations(block, targets);
+    if (!invalid_.empty()) store_missing_flow(block, voxel_target);
 }
 
 // Aligns in place: bins_ holds the aligned repeats afterwards, and compared_ their number.
@@ -477,6 +559,8 @@ Block HookedRunner::after_spectra_hook(const Block& block) {
                                     line % frame_lines * format.line_bytes();
             float* to = counts_.data() + line * samples;
             for (std::int64_t p = 0; p < samples; ++p) to[p] = static_cast<float>(read(from, p));
+            // one such sample keeps the line without a value
+            if (has_invalid_sample(read, from, samples)) to[0] = std::numeric_limits<float>::quiet_NaN();
         });
     });
     hooks_->spectra({{block.volume, block.first_b_scan, block.b_scans}, counts_.data()});

@@ -16,6 +16,7 @@
 #include "compute/cpu/line_method.h"
 #include "compute/cpu/repeat_alignment.h"
 #include "compute/cpu/voxels.h"
+#include "compute/indexing.h"
 #include "compute/plan/tables.h"
 #include "compute/reconstructor.h"
 #include "compute/repeat_report.h"
@@ -67,6 +68,9 @@ class Runner : public Reconstructor {
     void check(const Block& block) const;
     void check(const Block& block, const VoxelTargets& targets) const;
     std::byte* target(const Block& block, const VoxelTarget& voxel_target, std::int64_t output_line) const;
+    // Flags the lines of the block without a value, as input of the background.
+    const std::vector<std::uint8_t>& find_invalid(const Block& block);
+    bool is_invalid(std::int64_t line) const { return !invalid_.empty() && invalid_[index(line)] != 0; }
     bool is_reversed(const Block& block, std::int64_t frame) const;
     std::int64_t ordered(const Block& block, std::int64_t line) const;
     const LineMix* mixes() const { return mixes_.empty() ? nullptr : mixes_.data(); }
@@ -80,6 +84,7 @@ class Runner : public Reconstructor {
     void join(Worker& worker, const Block& block, std::int64_t output_line) const;
     void join_position(Worker& worker, const Block& block, std::int64_t frame, std::int64_t a, float share) const;
     void store(Worker& worker, const Block& block, const VoxelTargets& targets, std::int64_t output_line);
+    void store_missing_line(const Block& block, const VoxelTargets& targets, std::int64_t output_line);
     void store_codes(const Worker& worker, std::span<const float> values, CodeRange range, const Block& block,
                      const VoxelTargets& targets, std::int64_t output_line) const;
     // Converts values_ to codes, each B-scan over its own range.
@@ -87,6 +92,9 @@ class Runner : public Reconstructor {
 
     PositionBins position_bins(std::int64_t b) const;
     void bins_to_flow(const Block& block, const VoxelTargets& targets);
+    bool has_invalid_repeat(std::int64_t b, std::int64_t position) const;
+    void silence_invalid_repeats(const Block& block);
+    void store_missing_flow(const Block& block, const VoxelTarget& voxel_target);
     void align_repeats(const Block& block, const std::optional<RepeatReports>& reports);
     RepeatReport* reports_of(const Block& block, const std::optional<RepeatReports>& reports, std::int64_t b) const;
     bool is_compared(std::int64_t b) const;
@@ -117,6 +125,7 @@ class Runner : public Reconstructor {
     std::vector<float> phases_;              // [b_scans][a_scans][depth], for unwrapped velocities
     std::vector<Repeats> compared_;          // [b_scans], the repeats compared at each position
     std::vector<NoisyDecorrelation> decorrelations_;  // [b_scans][a_scans][depth], for complex_decorrelation
+    std::vector<std::uint8_t> invalid_;  // [frames][lines] of the block (compute/invalid_lines.h); empty if all count
     decltype(PipelineHooks::bins) on_bins_;
 };
 

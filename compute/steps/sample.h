@@ -13,7 +13,10 @@
 namespace echolux {
 
 // ---- Reads one recorded sample (docs/algorithms.md 2.1): format, byte order, shift, mask, channel stride. A float
-// sample that is NaN, or so large that its power would overflow, counts as zero, so that no NaN enters a mean.
+// sample that is NaN, or so large that its power would overflow, is read as zero. compute/invalid_lines.h finds its
+// line.
+
+inline constexpr float largest_f32_sample = 1e12f;  // counts; beyond, power overflows
 
 // Integer or float type with the size of a stored sample.
 template <SampleFormat format>
@@ -75,8 +78,7 @@ struct ReadSample {
         std::memcpy(&value, line + stride(p) * static_cast<std::int64_t>(sizeof(T)), sizeof(T));
         if constexpr (order == ByteOrder::big) value = swapped_bytes(value);
         if constexpr (format == SampleFormat::f32) {
-            constexpr float largest = 1e12f;
-            return value > -largest && value < largest ? value : 0.0f;
+            return value > -largest_f32_sample && value < largest_f32_sample ? value : 0.0f;
         } else if constexpr (format == SampleFormat::i16) {
             return static_cast<std::int32_t>(value) >> shift;
         } else if constexpr (format == SampleFormat::u32) {

@@ -14,6 +14,7 @@
 #include "compute/error.h"
 #include "compute/flow/flow_tables.h"
 #include "compute/indexing.h"
+#include "compute/invalid_lines.h"
 #include "compute/methods/defr.h"
 #include "compute/plan/choices.h"
 #include "compute/plan/describe.h"
@@ -96,6 +97,22 @@ AvailableBScans available_b_scans(const Scan& scan) {
     throw Error(ErrorCode::bad_file, "has no B-scan with data", scan.path.string(), "record it again");
 }
 
+// Overwrites lines with invalid samples by a valid neighbour, so that they affect no statistics.
+void replace_invalid_lines(const Scan& scan, const Block& block, std::vector<std::byte>& bytes) {
+    std::vector<std::uint8_t> flags;
+    if (find_invalid_lines(scan.format, scan.geometry, block, flags) == 0) return;
+    const auto line_bytes = static_cast<std::ptrdiff_t>(echolux::line_bytes(scan.format, scan.geometry));
+    const std::ptrdiff_t count = std::ssize(flags);
+    std::ptrdiff_t valid = std::ranges::find(flags, std::uint8_t{0}) - flags.begin();
+    for (std::ptrdiff_t line = 0; line < count; ++line) {
+        if (flags[index(line)] == 0) {
+            valid = line;
+        } else if (valid < count) {
+            std::copy_n(bytes.begin() + valid * line_bytes, line_bytes, bytes.begin() + line * line_bytes);
+        }
+    }
+}
+
 // Returns evenly spaced B-scans of that volume as one block.
 Block sampled_b_scans(const Scan& scan, SpectraReader& reader, std::int64_t max) {
     const AvailableBScans there = available_b_scans(scan);
@@ -111,6 +128,7 @@ Block sampled_b_scans(const Scan& scan, SpectraReader& reader, std::int64_t max)
     block.bytes = std::ssize(*memory);
     block.b_scans = count;
     block.keeper = memory;
+    replace_invalid_lines(scan, block, *memory);
     return block;
 }
 
@@ -177,6 +195,9 @@ class InFlight {
     std::function<void(std::int64_t)> done_;
     std::deque<Submitted> blocks_;
 };
+
+// Thrown by the GPU's path when a volume has A-scans without a value, which only the CPU can leave out.
+struct NeedsCpu {};
 
 }  // namespace
 
@@ -367,6 +388,9 @@ void Reconstruction::make(FlowedVolume& volume, const ScanPart& part, Progress& 
             prime(part, progress);
             fill(volume, part, progress);
             filled = true;
+        } catch (const NeedsCpu&) {
+            fill_on_cpu(volume, part, progress);
+            filled = true;
         } catch (const Error& problem) {
             if (!recovery_.recovers(problem, reconstructor_->backend())) throw;
             reconstructor_.reset();
@@ -382,8 +406,30 @@ void Reconstruction::make(FlowedVolume& volume, const ScanPart& part, Progress& 
         }
     }
     volume.structure.provenance = provenance(part);
+    if (invalid_a_scans_ > 0) note_invalid(volume, part);
     if (volume.flow) volume.flow->provenance = volume.structure.provenance;
     stats_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+void Reconstruction::fill_on_cpu(FlowedVolume& volume, const ScanPart& part, Progress& progress) {
+    std::unique_ptr<Reconstructor> on_gpu = std::exchange(reconstructor_, plan_on_cpu(*planned_));
+    const auto restore = [&] { reconstructor_ = std::move(on_gpu); };
+    try {
+        prime(part, progress);
+        fill(volume, part, progress);
+    } catch (...) {
+        restore();
+        throw;
+    }
+    restore();
+}
+
+void Reconstruction::note_invalid(FlowedVolume& volume, const ScanPart& part) {
+    volume.structure.provenance["invalid_a_scans"] = std::to_string(invalid_a_scans_);
+    warnings_.push_back(
+        fmt::format("volume {}: the spectra of {} hold values that are not finite or exceed 1e12 counts; these A-scans "
+                    "have no value (check the program that wrote the raw file, and scan.byte_order)",
+                    part.volume, plural(invalid_a_scans_, "A-scans")));
 }
 
 void Reconstruction::allocate(Volume& volume) const {
@@ -403,7 +449,13 @@ void Reconstruction::fill(FlowedVolume& volume, const ScanPart& part, Progress& 
     BlockStream blocks(*reader_, *pool_, part.volume, part.begin, end, block_b_scans_, scan_.missing);
     InFlight in_flight(*reconstructor_, blocks_in_flight_,
                        [&](std::int64_t b_scans) { progress.advance(b_scans * lines_per_b_scan); });
-    while (const std::optional<Block> block = blocks.next()) in_flight.submit(*block, targets);
+    invalid_a_scans_ = 0;
+    std::vector<std::uint8_t> flags;
+    while (const std::optional<Block> block = blocks.next()) {
+        invalid_a_scans_ += find_invalid_lines(scan_.format, scan_.geometry, *block, flags);
+        if (invalid_a_scans_ > 0 && reconstructor_->backend() == Backend::cuda) throw NeedsCpu();
+        in_flight.submit(*block, targets);
+    }
     in_flight.wait_for_all();
     leave_out_missing(volume.repeats, part, end);
     stats_.a_scans += (end - part.begin) * lines_per_b_scan;

@@ -98,7 +98,7 @@ class Reconstruction {
     const Scan& scan() const { return scan_; }  // includes the measured noise floor
     const ReconstructionStats& stats() const { return stats_; }
 
-    // Returns warnings that affect how far the result can be trusted, one line each.
+    // Returns warnings that affect how far the result can be trusted, one line each. Each volume may add some.
     const std::vector<std::string>& warnings() const { return warnings_; }
 
     // Returns the geometry of a part. Throws Error{bad_setting} if it is not in the scan.
@@ -129,6 +129,8 @@ class Reconstruction {
     void make(FlowedVolume& volume, const ScanPart& part, Progress& progress);
     void allocate(Volume& volume) const;
     void fill(FlowedVolume& volume, const ScanPart& part, Progress& progress);
+    void fill_on_cpu(FlowedVolume& volume, const ScanPart& part, Progress& progress);
+    void note_invalid(FlowedVolume& volume, const ScanPart& part);
     void warn_of_layout();
     void warn_of_light_at_zero_delay();
     void warn_of_common_fringes();
@@ -151,6 +153,7 @@ class Reconstruction {
     std::optional<BlockPool> pool_;
     GpuRecovery recovery_;
     ReconstructionStats stats_;
+    std::int64_t invalid_a_scans_ = 0;  // of the current volume (compute/invalid_lines.h)
     std::vector<std::string> warnings_;
 };
 

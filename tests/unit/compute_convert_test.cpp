@@ -113,13 +113,12 @@ TEST(Convert, U32UpToMaximum) {
     }
 }
 
-TEST(Convert, KeepsFloatsAndReplacesNonFiniteByZero) {
-    const float infinity = std::numeric_limits<float>::infinity();
-    const std::vector<float> codes{1.5f, -2.25e7f, 1e-20f, std::nanf(""), infinity, -infinity};
+// tests/oracle/bad_samples_test.cpp has the others.
+TEST(Convert, KeepsFloats) {
+    const std::vector<float> codes{1.5f, -2.25e7f, 1e-20f};
     RawFormat format;
     format.sample_format = SampleFormat::f32;
-    const auto values = read_samples(format, bytes_of_lines(line_for_each(codes)), std::ssize(codes));
-    EXPECT_EQ(values, (std::vector<float>{1.5f, -2.25e7f, 1e-20f, 0, 0, 0}));
+    EXPECT_EQ(read_samples(format, bytes_of_lines(line_for_each(codes)), std::ssize(codes)), codes);
 }
 
 // Bit i of the line is bit i % 8 of byte i / 8, counted from the lowest (little) or highest bit (big).
