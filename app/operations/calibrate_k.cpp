@@ -179,12 +179,23 @@ struct CalibrateK {
         pair.centre_wavelength_nm = wavelength_nm;
         found = calibrated(pair);
         context.warn(doubts_about(found));
+        check_displacement(context.warnings);
         write_calibration(context, output, CalibrationKind::k_map, found.k_positions,
                           "sample position of each point of the uniform k grid");
         write_calibration(context, dispersion, CalibrationKind::dispersion, found.dispersion_rad,
                           "phase theta in rad on the uniform k grid");
         context.write(plot, ".png", [&](const std::filesystem::path& path) { plot_mirrors(path, found); });
         context.answer(text_of(found, output, dispersion));
+    }
+
+    // The phase between the mirrors is proportional to their distance, so the size of a bin reveals a wrong unit.
+    void check_displacement(std::vector<std::string>& warnings) const {
+        constexpr double min_um = 0.1, max_um = 200;
+        const double bin = found.depth_pitch_um;
+        if (bin <= 0 || (bin >= min_um && bin <= max_um)) return;
+        warnings.push_back(
+            fmt::format("`displacement_um`: {:g} um makes a depth bin {:.3g} um, {:g} to {:g} um are usual ({})",
+                        displacement_um, bin, min_um, max_um, bin < min_um ? "is it in mm?" : "is it in nm?"));
     }
 
     // Settings apply to all inputs that are scans.

@@ -234,10 +234,37 @@ static SpectraOnGrid sampled_spectra(const ReconstructionSpec& spec, const Block
     return spectra;
 }
 
+// Returns whether an entropy is lower than another by more than chance.
+static bool is_sharper(double entropy, double than) {
+    constexpr double beyond_chance = 3;
+    return than - entropy > beyond_chance * std::exp(-entropy / 2);
+}
+
+// Returns the entropy over depth with the spec's dispersion, or infinity if the lines are zero.
+static double entropy_with(const ReconstructionSpec& spec, const Block& block, bool mirrors_dispersion) {
+    const SpectraOnGrid spectra = sampled_spectra(spec, block);
+    if (spectra.values.empty()) return std::numeric_limits<double>::infinity();
+    std::vector<std::complex<float>> phasors(index(spec.geometry.samples), 1.0f);
+    if (spec.recipe.dispersion) {
+        const KGrid grid = k_grid(spec.calibration, spec.geometry.samples);
+        const std::vector<double> theta = dispersion_phase(spec.recipe, spec.calibration, grid);
+        std::ranges::transform(theta, phasors.begin(),
+                               [](double phase) { return std::complex<float>(std::polar(1.0, -phase)); });
+    }
+    if (mirrors_dispersion) std::ranges::reverse(phasors);
+    return depth_entropy(spectra, {Backend::cpu})->of(phasors).front();
+}
+
+bool is_sharper_with_reversed_wavelengths(const ReconstructionSpec& spec, const Block& block) {
+    if (spec.calibration.wavelengths_nm.empty()) return false;
+    ReconstructionSpec reversed = spec;
+    std::ranges::reverse(reversed.calibration.wavelengths_nm);
+    return is_sharper(entropy_with(reversed, block, true), entropy_with(spec, block, false));
+}
+
 // Evaluates the entropy for factors 0, 0.1 ... 2 and compares the best with factor 1.
 double sharpest_dispersion_factor(const ReconstructionSpec& spec, const Block& block) {
     constexpr int steps = 20;  // up to twice the dispersion
-    constexpr double beyond_chance = 3;
     const SpectraOnGrid spectra = sampled_spectra(spec, block);
     if (spectra.values.empty()) return 1;
     const std::vector<double> theta =
@@ -249,8 +276,7 @@ double sharpest_dispersion_factor(const ReconstructionSpec& spec, const Block& b
     const std::vector<double> entropies = depth_entropy(spectra, {Backend::cpu})->of(phasors);
     const auto best = std::ranges::min_element(entropies);
     const double as_given = entropies[steps / 2];
-    const bool is_plain = as_given - *best > beyond_chance * std::exp(-*best / 2);
-    return is_plain ? 2.0 * static_cast<double>(best - entropies.begin()) / steps : 1;
+    return is_sharper(*best, as_given) ? 2.0 * static_cast<double>(best - entropies.begin()) / steps : 1;
 }
 
 // With a k map in another unit, all points of the k grid come from one place of the spectrum, so lines become constant

@@ -45,6 +45,10 @@ double share_at_zero_delay(const ReconstructionSpec& spec, const Block& block);
 // Returns 1 if no factor is sharper by more than chance. The sign cannot be determined: real spectra show both sides.
 double sharpest_dispersion_factor(const ReconstructionSpec& spec, const Block& block);
 
+// Returns whether the lines of a block are sharper, by more than chance, if the wavelengths are read from the end.
+// False without wavelengths.
+bool is_sharper_with_reversed_wavelengths(const ReconstructionSpec& spec, const Block& block);
+
 // Returns the share, 0..1, of the depth bins of the first lines of a block that are exactly zero.
 double empty_share(const ReconstructionSpec& spec, const Block& block);
 

@@ -279,6 +279,7 @@ void Reconstruction::warn() {
     warn_of_layout();
     warn_of_light_at_zero_delay();
     warn_of_common_fringes();
+    warn_of_reversed_wavelengths();
     warn_of_weak_dispersion();
     warn_of_wrong_dispersion();
     warn_of_emptiness();
@@ -308,6 +309,14 @@ void Reconstruction::warn_of_common_fringes() {
         fmt::format("recipe.background: subtracting the B-scan mean removes {:.0f} % of the signal at depth bin {} "
                     "(for flat objects give calibration.background; recipe.background = frame_mean silences this)",
                     fringe.share * 100, fringe.bin));
+}
+
+void Reconstruction::warn_of_reversed_wavelengths() {
+    if (!is_sharper_with_reversed_wavelengths(scan_.spec(1), sampled_b_scans(scan_, *reader_, 1))) return;
+    warnings_.push_back(
+        "calibration.wavelengths: the spectra are sharper with the wavelengths in the opposite order (does the file "
+        "begin "
+        "with the last sample? reverse its lines)");
 }
 
 void Reconstruction::warn_of_weak_dispersion() {

@@ -134,6 +134,7 @@ class Reconstruction {
     void warn_of_layout();
     void warn_of_light_at_zero_delay();
     void warn_of_common_fringes();
+    void warn_of_reversed_wavelengths();
     void warn_of_weak_dispersion();
     void warn_of_wrong_dispersion();
     void warn_of_emptiness();

@@ -80,6 +80,23 @@ class Calibrate(ProgramCase):
             pitch = np.pi * (N - 1) / N / (K[0] - K[-1])
             self.assertAlmostEqual(found["depth_pitch_um"], pitch, delta=5e-3 * pitch, msg=name)
 
+    def test_warns_of_displacement_in_another_unit(self):
+        self.write_mirrors(1)
+        line = ["calibrate", "k", "m1/scan.toml", "m2/scan.toml", "--background", "bg/scan.toml", "--sides", "same",
+                "--wavelength-rises", "-o", "k.csv", "--displacement"]
+        self.assertNotIn("--displacement", self.succeed(*line, 90).err)
+        for value, unit in ((0.09, "mm"), (90000, "nm")):
+            warned = self.succeed(*line, value).err
+            self.assertRegex(warned, rf"--displacement: {value:g} um makes a depth bin .* \(is it in {unit}\?\)")
+
+    def test_warns_of_reversed_wavelengths(self):
+        self.succeed("simulate", "mirror", "-o", "sim/scan.toml", "--samples", 512, "--a-scans", 16, "--b-scans", 2)
+        self.assertNotIn("opposite order", self.succeed("reconstruct", "sim/scan.toml", "-o", "v.nrrd").err)
+        stored = self.folder / "sim/scan.wavelengths.f64"
+        np.fromfile(stored)[::-1].tofile(stored)
+        warned = self.succeed("reconstruct", "sim/scan.toml", "-o", "v.nrrd", "--overwrite").err
+        self.assertIn("sharper with the wavelengths in the opposite order", warned)
+
     def test_warns_without_k_map(self):
         """Without a k map, the phase also compensates for uneven sampling in k."""
         self.succeed("simulate", "mirror", "-o", "sim/scan.toml", "--samples", 512, "--a-scans", 16, "--b-scans", 2)
