@@ -57,6 +57,13 @@ std::int64_t b_scan_of(const FigureContent& content, const VolumeGrid& grid) {
     return content.b_scan.value_or(grid.b_scans / 2);
 }
 
+// A projection of one B-scan is a line.
+void choose_layout(FigureContent& content, const VolumeGrid& grid) {
+    if (!content.layout.empty()) return;
+    content.layout = {{PanelKind::b_scan}};
+    if (grid.b_scans > 1) content.layout.front().push_back(PanelKind::en_face);
+}
+
 // Checks everything that can be rejected before the work.
 void check_content(const FigureContent& content, const VolumeGrid& grid) {
     if (shows(content.layout, PanelKind::b_scan)) check_b_scan(grid, b_scan_of(content, grid));
@@ -92,6 +99,7 @@ ScanPart part_for(const FigureJob& job, FigureContent& content) {
     if (!is_scan(job)) return job.part;
     const Scan scan = open_scan(job.input, job.settings);
     const VolumeGrid whole = planned_grid(scan);
+    choose_layout(content, whole);
     check_content(content, whole);
     if (shows(content.layout, PanelKind::volume) || shows(content.layout, PanelKind::en_face)) return job.part;
     std::int64_t b_scan = b_scan_of(content, whole);

@@ -24,7 +24,7 @@ Layout parsed_layout(const std::string& text);
 
 // Part of a volume that a figure shows.
 struct FigureContent {
-    Layout layout;
+    Layout layout;                       // empty: the B-scan, beside an en-face projection if there are several B-scans
     std::optional<std::int64_t> b_scan;  // std::nullopt: the middle one
     Interval en_face;                    // depth rows; `end` 0: to the last
     bool from_surface = false;           // rows are counted from the tissue surface

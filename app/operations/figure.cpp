@@ -47,7 +47,7 @@ struct DrawFigure {
 
     FigureJob figure() const {
         FigureJob job;
-        job.content.layout = parsed_layout(shown_layout());
+        if (const std::string shown = shown_layout(); !shown.empty()) job.content.layout = parsed_layout(shown);
         job.content.b_scan = chosen_b_scan();
         job.content.from_surface = from_surface;
         if (!en_face.empty())
@@ -60,12 +60,12 @@ struct DrawFigure {
         return job;
     }
 
-    // Returns the layout that the arguments imply. Without any, a B-scan is drawn beside an en-face projection.
+    // Returns the layout that the arguments imply, empty if they imply none.
     std::string shown_layout() const {
         if (!layout.empty()) return layout;
         const bool has_en_face = !en_face.empty() || from_surface;
         if (b_scan >= 0) return has_en_face ? "bscan+enface" : "bscan";
-        return has_en_face ? "enface" : "bscan+enface";
+        return has_en_face ? "enface" : "";
     }
 
     TableJob table() const {

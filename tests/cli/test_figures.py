@@ -107,6 +107,13 @@ class Figures(ProgramCase):
                             "view.mode=mip")
         self.assertGreater(read_png(whole)[..., :3].std(), 5)
 
+    def test_one_b_scan_is_drawn_without_projection(self):
+        write_nifti(self.folder / "v.nii", cross_of_lines()[3:4])
+        alone = read_png(self.figure("a.png", "--dpi", 72))
+        np.testing.assert_array_equal(alone, read_png(self.figure("b.png", "--dpi", 72, "--layout", "bscan")))
+        beside = read_png(self.figure("c.png", "--dpi", 72, "--layout", "bscan+enface"))
+        self.assertNotEqual(alone.shape, beside.shape)
+
 
 class Tables(ProgramCase):
     def test_echoes_of_known_width(self):
