@@ -137,12 +137,44 @@ std::string picture_name(std::int64_t volume) {
     return volume == 0 ? "volume.png" : fmt::format("volume_t{}.png", volume);
 }
 
-// Both the folder and the files in it are outputs.
-void check_names(const DemoJob& job, const std::filesystem::path& scan_file, std::int64_t volumes) {
+// Removes what a demo that does not finish has made: its files that were not there before, and then empty folders.
+class UnfinishedDemo {
+  public:
+    UnfinishedDemo(const DemoJob& job, const std::vector<Output>& outputs) {
+        std::error_code problem;
+        for (const Output& output : outputs) {
+            if (!std::filesystem::exists(output.path, problem)) new_.push_back(output.path);
+        }
+        for (std::filesystem::path made = job.folder / "scan"; !made.empty() && !std::filesystem::exists(made, problem);
+             made = made.parent_path())
+            folders_.push_back(made);
+    }
+    ~UnfinishedDemo() {
+        if (is_finished_) return;
+        std::error_code problem;
+        for (const std::filesystem::path& path : new_) std::filesystem::remove_all(path, problem);
+        for (const std::filesystem::path& folder : folders_) std::filesystem::remove(folder, problem);  // if empty
+    }
+    UnfinishedDemo(const UnfinishedDemo&) = delete;
+    UnfinishedDemo& operator=(const UnfinishedDemo&) = delete;
+
+    void finish() { is_finished_ = true; }
+
+  private:
+    std::vector<std::filesystem::path> new_, folders_;  // folders: inner ones first
+    bool is_finished_ = false;
+};
+
+std::vector<Output> outputs_of(const DemoJob& job, const std::filesystem::path& scan_file, std::int64_t volumes) {
     std::vector<Output> outputs = outputs_of_simulation(scan_file);
     outputs.push_back({job.folder / "volume.nrrd", is_own_volume});
     for (const char* name : {"b-scan.png", "en-face.png"}) outputs.push_back({job.folder / name, is_own_picture});
     for (std::int64_t v = 0; v < volumes; ++v) outputs.push_back({job.folder / picture_name(v), is_own_picture});
+    return outputs;
+}
+
+// Both the folder and the files in it are outputs.
+void check_names(const DemoJob& job, const std::vector<Output>& outputs) {
     for (const std::filesystem::path& made : {job.folder, job.folder / "scan"}) make_folder_for(made);
     check_outputs(outputs, {}, job.overwrites);
 }
@@ -152,7 +184,9 @@ void check_names(const DemoJob& job, const std::filesystem::path& scan_file, std
 std::vector<DemoLine> run(const DemoJob& job, Progress& progress) {
     const std::filesystem::path scan_file = job.folder / "scan" / "scan.toml";
     const Simulation simulation = living_scan();
-    check_names(job, scan_file, simulation.volumes);
+    const std::vector<Output> outputs = outputs_of(job, scan_file, simulation.volumes);
+    UnfinishedDemo unfinished(job, outputs);
+    check_names(job, outputs);
     Renderer renderer(job.device);
     auto start = Clock::now();
     simulate(simulation, scan_file, progress);
@@ -166,7 +200,10 @@ std::vector<DemoLine> run(const DemoJob& job, Progress& progress) {
         const Volume volume = reconstruction.run({v, 0, 0}, progress);
         renderer.set_volume(volume.grid, volume.voxels.data());
         start = Clock::now();
-        const Picture picture = picture_of(renderer.render(demo_view()));
+        progress.begin(fmt::format("render volume {}", v), demo_view().height, "rows");
+        const Picture picture =
+            picture_of(renderer.render(demo_view(), {}, [&](std::int64_t rows) { progress.advance(rows); }));
+        progress.end();
         rendered_s += seconds_since(start);
         pictures.write(picture_name(v), picture);
         if (v > 0) continue;
@@ -190,6 +227,7 @@ std::vector<DemoLine> run(const DemoJob& job, Progress& progress) {
     lines.push_back(pictures.quality_line());
     lines.push_back(pictures.files_line());
     lines.push_back({"scan and volume", scan_file.string() + ", " + (job.folder / "volume.nrrd").string()});
+    unfinished.finish();
     return lines;
 }
 

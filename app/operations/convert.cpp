@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -12,6 +14,7 @@
 #include "app/operations/operation.h"
 #include "app/settings/short_texts.h"
 #include "compute/error.h"
+#include "compute/indexing.h"
 #include "compute/plural.h"
 #include "engine/io/image_format.h"
 #include "engine/offline/recoder.h"
@@ -44,8 +47,8 @@ class MebibyteProgress {
         progress.begin(task, static_cast<std::int64_t>(bytes / mebibyte) + 1, "MiB");
     }
 
-    void advance(std::size_t bytes) {
-        bytes_ += static_cast<double>(bytes);
+    void advance(double bytes) {
+        bytes_ += bytes;
         const auto whole = static_cast<std::int64_t>(bytes_ / mebibyte);
         progress_.advance(whole - reported_);
         reported_ = whole;
@@ -72,8 +75,15 @@ class ConvertedVolumes {
         volume_ = std::make_shared<Volume>(Volume{header.grid, {}, header.provenance});
     }
 
-    void write(const std::vector<std::byte>& voxels) {
-        if (writer_) writer_->write(voxels);
+    // Writes whole B-scans, some at a time, since compression is slow and only `done` can cancel it.
+    void write(const std::vector<std::byte>& voxels, const VolumeGrid& grid, const std::function<void(double)>& done) {
+        constexpr std::int64_t piece_bytes = 1 << 22;
+        const auto piece = index(std::max<std::int64_t>(1, piece_bytes / grid.b_scan_bytes()) * grid.b_scan_bytes());
+        for (std::size_t begin = 0; begin < voxels.size(); begin += piece) {
+            const auto part = std::span(voxels).subspan(begin, std::min(piece, voxels.size() - begin));
+            if (writer_) writer_->write(part);
+            done(static_cast<double>(part.size()) / static_cast<double>(voxels.size()));
+        }
         if (volume_) volume_->voxels.insert(volume_->voxels.end(), voxels.begin(), voxels.end());
     }
 
@@ -116,8 +126,8 @@ struct Convert {
         for (std::int64_t t = time_points.begin; t < time_points.end; ++t) {
             for (std::int64_t begin = 0; begin < b_scans; begin += together) {
                 const std::vector<std::byte> voxels = from.read(t, {begin, std::min(begin + together, b_scans)});
-                to.write(recoder(voxels));
-                done.advance(voxels.size());
+                const auto bytes = static_cast<double>(voxels.size());
+                to.write(recoder(voxels), written.grid, [&](double share) { done.advance(share * bytes); });
             }
         }
         to.finish(output);

@@ -141,6 +141,28 @@ class Endings(ProgramCase):
         self.assertNotIn("record: done in", finished.err)
         self.expect_whole()
 
+    def test_interrupted_conversion_ends_soon(self):
+        """Each volume of a folder is compressed at once, which takes longer than two seconds."""
+        noise = np.random.default_rng(1)
+        (self.folder / "volumes").mkdir()
+        for number in range(2):
+            np.save(self.folder / f"volumes/v{number}.npy", noise.random((60, 500, 500), dtype=np.float32))
+        process = start("convert", "volumes", "all.nii.gz", folder=self.folder)
+        self.wait_for(process, "the output", lambda: [name for name in self.files() if "all" in name])
+        begin = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        self.expect_soon(process, begin)
+        self.assertEqual(process.returncode, 130)
+        self.assertFalse([name for name in self.files() if "all" in name], "an unfinished file is left")
+
+    def test_slow_interrupted_demo_leaves_nothing(self):
+        process = start("demo", folder=self.folder)
+        self.wait_for(process, "its scan", lambda: (self.folder / "out/demo/scan/scan.toml").exists())
+        process.send_signal(signal.SIGINT)
+        process.wait(timeout=60)
+        self.assertEqual(Finished(process).code, 130)
+        self.assertEqual(self.files(), [])
+
     def test_killed_recorder_leaves_readable_recording(self):
         process = start("record", *commands.SOURCE, "-o", "rec.toml", folder=self.folder)
         self.wait_for(process, "a recording", self.is_recorded)

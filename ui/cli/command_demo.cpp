@@ -20,7 +20,7 @@ struct DemoOptions {
 };
 
 void demonstrate(const DemoOptions& options) {
-    TerminalProgress progress;
+    TerminalProgress progress;  // an interrupt takes the time to remove the files
     DemoJob job;
     job.folder = options.out;
     job.device.name = options.device;

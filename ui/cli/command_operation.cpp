@@ -198,7 +198,8 @@ void set_all(Operation& operation, Given& given) {
 void run_command(Given& given) {
     running = given.info;
     const std::unique_ptr<Operation> operation = given.info->make();
-    TerminalProgress progress;
+    const bool may_keep_frames = given.info->name == std::string_view("render");  // of a movie
+    TerminalProgress progress(may_keep_frames ? AtInterrupt::saves : AtInterrupt::only_cancels);
     set_all(*operation, given);
     Context context{progress, given.backend, given.overwrites};
     operation->run(context);

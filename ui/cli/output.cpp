@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -138,29 +139,42 @@ nlohmann::ordered_json lines_of(const std::vector<std::string>& warnings) {
 namespace {
 
 volatile std::sig_atomic_t interrupted = 0;  // number of interrupts
-// number of Listening objects
-volatile std::sig_atomic_t listeners = 0;
-int end_at_once = -1;  // write end of a pipe; one byte in it makes the waiting thread end the program
+// number of InterruptScope objects, and of those that save work
+volatile std::sig_atomic_t listeners = 0, savers = 0;
+int end_at_once = -1;  // write end of a pipe to the thread that ends the program
+constexpr char at_once = 'a', after_a_while = 'w';
 
 // Removing files is not safe in a signal handler, so the thread that waits at the pipe does it.
 void end_without_delay() {
-    if (end_at_once < 0 || write(end_at_once, "", 1) != 1) _exit(exit_interrupted);
+    if (end_at_once < 0 || write(end_at_once, &at_once, 1) != 1) _exit(exit_interrupted);
 }
 
-// Called in a signal handler, so it uses write() only.
+// A library call that cannot be cancelled, such as the compression of much data, must not delay the end.
+void end_after_a_while() {
+    if (end_at_once < 0 || savers > 0) return;
+    [[maybe_unused]] const ssize_t written = write(end_at_once, &after_a_while, 1);
+}
+
+constexpr std::string_view cancelled_words = "echolux: cancelled, no file was left incomplete\n";
+
+// Usable in signal handlers.
+void print_words(std::string_view words) {
+    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, words.data(), words.size());
+}
+
 void print_ending() {
-    constexpr std::string_view words =
+    print_words(
         "\necholux: stopping; no file will be left incomplete. Press Ctrl-C again to stop at once: a recording then "
         "ends "
-        "with what is on the disk\n";
-    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, words.data(), words.size());
+        "with what is on the disk\n");
 }
 
 // The first Ctrl-C cancels the work, the second prints a hint, the third ends the program.
 void on_interrupt(int) {
     interrupted = interrupted + 1;
     if (interrupted == 2 && listeners > 0) print_ending();
-    if (interrupted > 2 || listeners == 0) end_without_delay();
+    if (interrupted > 2 || listeners == 0) return end_without_delay();
+    if (interrupted == 1) end_after_a_while();
 }
 
 // Starts the thread that removes unfinished files and exits.
@@ -169,10 +183,13 @@ void prepare_to_end_at_once() {
     if (pipe2(ends, O_CLOEXEC) != 0) return;
     end_at_once = ends[1];
     std::thread([from = ends[0]] {
+        constexpr int patience_ms = 1500;
         char byte = 0;
         while (read(from, &byte, 1) != 1) {
             if (errno != EINTR) return;
         }
+        pollfd next{from, POLLIN, 0};
+        if (byte == after_a_while && poll(&next, 1, patience_ms) == 0) print_words(cancelled_words);
         end_without_unfinished_files(exit_interrupted);
     }).detach();
 }
@@ -186,25 +203,29 @@ void catch_interrupts() {
     std::signal(SIGXFSZ, SIG_IGN);  // writing beyond a file size limit then fails like a full disk
     const auto ends_in_order = [](int) {
         if (interrupted == 0) interrupted = 1;
-        if (listeners == 0) end_without_delay();
+        if (listeners == 0) return end_without_delay();
+        end_after_a_while();
     };
     std::signal(SIGTERM, ends_in_order);
     if (std::signal(SIGHUP, ends_in_order) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // nohup ignores SIGHUP: keep that
 }
 
-InterruptScope::InterruptScope() {
+InterruptScope::InterruptScope(AtInterrupt at_interrupt) : at_interrupt_(at_interrupt) {
     listeners = listeners + 1;
+    if (at_interrupt_ == AtInterrupt::saves) savers = savers + 1;
 }
 
 InterruptScope::~InterruptScope() {
     listeners = listeners - 1;
+    if (at_interrupt_ == AtInterrupt::saves) savers = savers - 1;
 }
 
 bool InterruptScope::is_interrupted() const {
     return interrupted != 0;
 }
 
-TerminalProgress::TerminalProgress() : silent_(output_options().is_silent()), terminal_(isatty(STDERR_FILENO) != 0) {}
+TerminalProgress::TerminalProgress(AtInterrupt at_interrupt)
+    : listening_(at_interrupt), silent_(output_options().is_silent()), terminal_(isatty(STDERR_FILENO) != 0) {}
 
 void TerminalProgress::begin(const std::string& task, std::int64_t total, const std::string& unit) {
     task_ = in_plain_names(task);

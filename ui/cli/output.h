@@ -88,25 +88,31 @@ nlohmann::ordered_json lines_of(const std::vector<std::string>& warnings);
 constexpr int exit_interrupted = 130;
 
 // Installs signal handlers and starts the thread that exits. From then on an interrupt cancels the running work;
-// without a Listening object the program ends at once. A second Ctrl-C prints a message. A third ends the program
-// immediately and removes unfinished files.
+// without an InterruptScope the program ends at once. A second Ctrl-C prints a message. A third ends the program
+// immediately and removes unfinished files. So does the first after 1.5 s, if nothing has to be saved.
 void catch_interrupts();
+
+// Ends of an interrupted command: it saves its work, or only cancels it.
+enum class AtInterrupt { saves, only_cancels };
 
 // While an instance exists, its owner handles interrupts by polling is_interrupted().
 class InterruptScope {
   public:
-    InterruptScope();
+    explicit InterruptScope(AtInterrupt at_interrupt = AtInterrupt::saves);
     ~InterruptScope();
     InterruptScope(const InterruptScope&) = delete;
     InterruptScope& operator=(const InterruptScope&) = delete;
 
     bool is_interrupted() const;
+
+  private:
+    AtInterrupt at_interrupt_;
 };
 
 // Prints progress. advance() throws Error{cancelled} after an interrupt.
 class TerminalProgress : public Progress {
   public:
-    TerminalProgress();
+    explicit TerminalProgress(AtInterrupt at_interrupt = AtInterrupt::saves);
 
     void begin(const std::string& task, std::int64_t total, const std::string& unit) override;
     void advance(std::int64_t count) override;
