@@ -7,6 +7,7 @@
 
 #include "compute/error.h"
 #include "compute/indexing.h"
+#include "engine/size_words.h"
 
 namespace echolux {
 
@@ -61,10 +62,10 @@ std::int64_t available_memory_bytes() {
 void require_memory(std::int64_t bytes, const std::string& what, const std::string& remedy) {
     const auto budget = static_cast<double>(available_memory_bytes()) * 0.9;
     if (static_cast<double>(bytes) <= budget) return;
-    throw Error(ErrorCode::out_of_memory,
-                fmt::format("needs {:.0f} MiB of memory, {:.0f} MiB are available",
-                            static_cast<double>(bytes) / mebibyte, budget / mebibyte),
-                what, remedy);
+    throw Error(
+        ErrorCode::out_of_memory,
+        fmt::format("needs {} of memory, {} are available", size_words(static_cast<double>(bytes)), size_words(budget)),
+        what, remedy);
 }
 
 }  // namespace echolux

@@ -25,19 +25,13 @@
 #include "engine/scan/recording.h"
 #include "engine/scan/scan.h"
 #include "engine/scan/time_points.h"
+#include "engine/size_words.h"
 
 namespace echolux {
 
 // ---- Descriptions
 
 namespace {
-
-std::string size_text(double bytes) {
-    const char* units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
-    int unit = 0;
-    for (; bytes >= 1024 && unit < 4; ++unit) bytes /= 1024;
-    return fmt::format("{:.4g} {}", bytes, units[unit]);
-}
 
 Fact length(std::string name, double um, std::string remark = {}) {
     if (um <= 0) return {std::move(name), std::monostate{}, "um", std::move(remark)};
@@ -49,7 +43,7 @@ std::vector<Fact> grid_facts(const VolumeGrid& grid) {
         {"depth rows", grid.depth, "", ""},
         {"A-scans", grid.a_scans, "", ""},
         {"B-scans", grid.b_scans, "", ""},
-        {"volume size", grid.bytes(), "bytes", size_text(static_cast<double>(grid.bytes()))},
+        {"volume size", grid.bytes(), "bytes", size_words(static_cast<double>(grid.bytes()))},
         length("depth pitch", grid.spacing_um[0]),
         length("A-scan spacing", grid.spacing_um[1]),
         length("B-scan spacing", grid.spacing_um[2]),
@@ -103,7 +97,7 @@ std::vector<Fact> scan_facts(const Scan& scan) {
     const ScanGeometry& geometry = scan.geometry;
     const auto bytes = RawBytes(scan).size();
     const std::int64_t further = further_volumes(scan, bytes);
-    return {{"spectra", scan.spectra.string(), "", size_text(static_cast<double>(bytes)) + in_stripes(scan)},
+    return {{"spectra", scan.spectra.string(), "", size_words(static_cast<double>(bytes)) + in_stripes(scan)},
             {"samples", geometry.samples, "", ""},
             {"lines", geometry.lines_per_b_scan() * geometry.frames_per_volume() * geometry.volumes, "", ""},
             {"volumes", geometry.volumes, "",

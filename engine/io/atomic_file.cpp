@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "compute/error.h"
+#include "engine/size_words.h"
 
 namespace echolux {
 namespace {
@@ -333,8 +334,8 @@ ScratchFile::ScratchFile(std::int64_t bytes, std::string where) : where_(std::mo
     if (problem) fail("needs a folder for temporary files");
     const std::filesystem::space_info space = std::filesystem::space(base, problem);
     if (!problem && space.available < static_cast<std::uintmax_t>(bytes)) {
-        fail(fmt::format("unpacks to {} MiB, {} MiB are free in {}", (bytes >> 20) + 1, space.available >> 20,
-                         base.string()));
+        fail(fmt::format("unpacks to {}, {} are free in {}", size_words(static_cast<double>(bytes)),
+                         size_words(static_cast<double>(space.available)), base.string()));
     }
     std::random_device random;
     const std::filesystem::path folder = base / fmt::format("echolux-{:08x}{:08x}", random(), random());

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "compute/error.h"
+#include "compute/plural.h"
 #include "engine/io/file_name.h"
 #include "engine/io/formats.h"
 #include "engine/io/image_header.h"
@@ -95,6 +96,12 @@ void set_geometry(const MetaHeader& header, ImageHeader& image) {
         header.refuse("has sizes that do not fit its dimensions", "copy the file again");
     }
     const auto spacings = numbers_of(header.field({"ElementSpacing", "ElementSize"}));
+    const std::size_t needed = std::min<std::size_t>(sizes.size(), 3);
+    if (!spacings.empty() && spacings.size() < needed) {
+        header.refuse(
+            fmt::format("has {} for {}", plural(spacings.size(), "spacings"), plural(sizes.size(), "dimensions")),
+            "complete ElementSpacing, or leave it out if they are unknown");
+    }
     const auto origin = numbers_of(header.field({"Offset", "Position", "Origin"}));
     const std::string unit = header.field({"DistanceUnits"});
     const double millimetres = millimetres_in(unit) > 0 ? millimetres_in(unit) : 1;

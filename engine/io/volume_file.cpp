@@ -19,6 +19,7 @@
 #include "engine/io/regular_file.h"
 #include "engine/memory.h"
 #include "engine/progress.h"
+#include "engine/size_words.h"
 
 namespace echolux {
 namespace {
@@ -62,7 +63,8 @@ void check_free_space(const std::filesystem::path& place, double bytes, const st
     const std::filesystem::space_info space = std::filesystem::space(place, problem);
     if (problem || static_cast<double>(space.available) >= bytes) return;
     throw Error(ErrorCode::output,
-                fmt::format("needs {:.0f} MiB of disk space, {} MiB are free", bytes / 1048576, space.available >> 20),
+                fmt::format("needs {} of disk space, {} are free", size_words(bytes),
+                            size_words(static_cast<double>(space.available))),
                 path.string(), "free some space, or write a compressed format");
 }
 
@@ -168,6 +170,8 @@ SeriesFile::SeriesFile(const std::filesystem::path& path) : path_(path) {
     const bool is_there =
         may_be_folder ? std::filesystem::exists(file, problem) : std::filesystem::is_regular_file(file, problem);
     if (!is_there) throw Error(ErrorCode::bad_file, "does not exist or is not a file", path.string(), "check the name");
+    if (std::filesystem::is_regular_file(file, problem) && std::filesystem::file_size(file, problem) == 0)
+        throw Error(ErrorCode::bad_file, "is empty", path.string(), "copy or save it again");
     reader_ = format.open(path);
     for (const ImageHeader& level : reader_->levels()) check_size(level, path);
     header_ = series_header(reader_->header());

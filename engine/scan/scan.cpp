@@ -216,6 +216,10 @@ void refuse_results(const std::filesystem::path& path) {
     if (std::ranges::any_of(pictures, begins_with)) {
         throw Error(ErrorCode::bad_file, "is an image, not a scan", path.string(), "use the scan's TOML file");
     }
+    if (!is_volume_name(path) && begins_with("\x1f\x8b")) {
+        throw Error(ErrorCode::bad_file, "is compressed with gzip", path.string(),
+                    "unpack it with gunzip; NRRD, MetaImage and NIfTI files can hold compressed voxels");
+    }
     const bool is_named_volume = is_volume_name(path) && foreign_scan(path) == nullptr;
     if (is_named_volume || std::ranges::any_of(volumes, begins_with)) {
         throw Error(ErrorCode::bad_file, "is a volume, not a scan", path.string(),

@@ -1,4 +1,5 @@
 """Conversion of volumes and series: choices of storage, parts and limited memory. Inputs and outputs are files of NumPy or nibabel."""
+import gzip
 import resource
 
 import nibabel
@@ -72,4 +73,22 @@ class Convert(ProgramCase):
         self.assertEqual(nibabel.load(self.folder / "out.nii").dataobj[511, 511, 31, 7], 42)
         np.save(self.folder / "fortran.npy", np.asfortranarray(large[:4]))
         self.refuse("convert", "fortran.npy", "no.nii", environment={"ECHOLUX_MEMORY_MIB": "50"},
-                    names=["fortran.npy", "MiB of memory"])
+                    names=["fortran.npy", "of memory"])
+
+
+class Explanations(ProgramCase):
+    def test_unreadable_files_are_explained(self):
+        (self.folder / "e.h5").write_bytes(b"")
+        self.refuse("convert", "e.h5", "w.nrrd", names=["e.h5", "is empty"])
+        (self.folder / "v.nrrd.gz").write_bytes(gzip.compress(b"NRRD0004"))
+        self.refuse("info", "v.nrrd.gz", names=["v.nrrd.gz", "compressed with gzip", "gunzip"])
+        header = "ObjectType = Image\nNDims = 3\nDimSize = 4 4 4\nElementSpacing = 1 2\nElementType = MET_UCHAR\nElementDataFile = LOCAL\n"
+        (self.folder / "a.mha").write_bytes(header.encode() + bytes(64))
+        self.refuse("info", "a.mha", names=["a.mha", "2 spacings for 3 dimensions", "ElementSpacing"])
+
+    def test_small_sizes_are_not_zero(self):
+        """Units below one mebibyte are KiB and bytes."""
+        np.save(self.folder / "v.npy", np.zeros((4, 64, 64), np.float32))
+        refused = self.run_program("convert", "v.npy", "w.nrrd", environment={"ECHOLUX_MEMORY_MIB": "0.01"})
+        self.assertEqual(refused.code, 1, refused)
+        self.assertRegex(refused.err, r"needs 64 KiB of memory, 9\.21\d KiB are available")

@@ -315,7 +315,7 @@ TEST_F(VolumeFormatsTest, DamagedChunksAndStrangeMetadataAreRefused) {
                 HasSubstr("has impossible sizes of array or chunks"));
     EXPECT_THAT(with_array(R"({"shape": [100000, 100000, 100000], "chunks": [64, 64, 64], "dtype": "<u2",
                            "compressor": null, "fill_value": 0})"),
-                HasSubstr("MiB of memory"));
+                HasSubstr("of memory"));
     EXPECT_THAT(with_array(R"({"shape": [1000, 1000, 1000], "chunks": [1, 1, 1], "dtype": "<u2", "compressor": null})"),
                 HasSubstr("has millions of tiny chunks"));
     EXPECT_THAT(with_array(R"({"shape": [4, 4, 4], "chunks": [1000, 1000, 1000], "dtype": "<u2",
