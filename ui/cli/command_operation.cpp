@@ -195,6 +195,19 @@ void set_all(Operation& operation, Given& given) {
     }
 }
 
+// A setting of the command line is wrong there, not in the scan's file: "scan.toml, recipe.low" -> "command line,
+// recipe.low".
+Error with_given_key(const Error& error, const Given& given) {
+    const std::size_t comma = error.where().rfind(", ");
+    if (comma == std::string::npos) return error;
+    const std::string file = error.where().substr(0, comma), key = error.where().substr(comma + 2);
+    const auto names_file = [&](const auto& input) { return std::ranges::count(input.second, file) > 0; };
+    const auto sets_key = [&](const std::string& assignment) { return assignment.starts_with(key + "="); };
+    if (std::ranges::none_of(given.inputs, names_file) || std::ranges::none_of(given.assignments, sets_key))
+        return error;
+    return {error.code(), error.problem(), "command line, " + key, error.remedy()};
+}
+
 void run_command(Given& given) {
     running = given.info;
     const std::unique_ptr<Operation> operation = given.info->make();
@@ -202,7 +215,11 @@ void run_command(Given& given) {
     TerminalProgress progress(may_keep_frames ? AtInterrupt::saves : AtInterrupt::only_cancels);
     set_all(*operation, given);
     Context context{progress, given.backend, given.overwrites};
-    operation->run(context);
+    try {
+        operation->run(context);
+    } catch (const Error& error) {
+        throw with_given_key(error, given);
+    }
     print_warnings(context.warnings);
     for (const OutputText& text : given.info->outputs) {
         const OperationOutput& output = operation->output(text.name);
