@@ -77,6 +77,7 @@ struct Attenuation {
 
 void Attenuation::describe(OperationParts<Attenuation>& parts) {
     parts.info.summary = "Attenuation coefficients of tissue in 1/mm, voxel by voxel";
+    parts.info.examples = {"input=v.nrrd output=attenuation.nrrd"};
     parts.info.details =
         "Depth-resolved model of single scattering after K. A. Vermeer et al., Biomed. Opt. Express 5(1), 2014. Voxels "
         "above and below the tissue have no value, nor do those "

@@ -27,6 +27,7 @@ struct CalibrateBackground {
 void CalibrateBackground::describe(OperationParts<CalibrateBackground>& parts) {
     parts.info.command = "calibrate background";
     parts.info.summary = "The mean spectrum of a scan: background, dark or mirror";
+    parts.info.examples = {"scan=scan.toml output=background.csv"};
     parts
         .input({.name = "scan", .help = "recorded without sample, without light, or of a mirror", .is_file = true},
                &CalibrateBackground::scan)

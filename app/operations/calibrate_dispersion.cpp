@@ -310,6 +310,7 @@ void CalibrateDispersion::describe(OperationParts<CalibrateDispersion>& parts) {
     constexpr std::int64_t many = 1'000'000'000;
     parts.info.command = "calibrate dispersion";
     parts.info.summary = "Find the dispersion that makes a B-scan sharpest";
+    parts.info.examples = {"scan=scan.toml", "scan=scan.toml output=dispersion.csv plot=dispersion.png"};
     parts.info.may_write_nothing = true;
     parts.input({.name = "scan", .help = "scan TOML", .is_file = true}, &CalibrateDispersion::scan);
     parts

@@ -50,6 +50,7 @@ void CalibrateField::describe(OperationParts<CalibrateField>& parts) {
     parts.info.command = "calibrate field";
     parts.info.may_write_nothing = true;
     parts.info.summary = "Field curvature from one volume of a flat mirror";
+    parts.info.examples = {"input=mirror.nrrd output=geometry.toml plot=field.png"};
     parts.info.details =
         "Fits a polynomial in x and y to the depth of the mirror. The constant and the slopes are left out, because "
         "the "

@@ -48,6 +48,7 @@ void CalibrateGalvo::describe(OperationParts<CalibrateGalvo>& parts) {
     parts.info.command = "calibrate galvo";
     parts.info.may_write_nothing = true;
     parts.info.summary = "Delay of a galvanometer from a bidirectional scan";
+    parts.info.examples = {"input=both.nrrd scan=scan.toml output=geometry.toml"};
     parts.info.details =
         "Neighbouring B-scans pass the same tissue in opposite directions and are apart by twice the delay. See "
         "docs/geometry.md.";

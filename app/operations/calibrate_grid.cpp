@@ -65,6 +65,7 @@ void CalibrateGrid::describe(OperationParts<CalibrateGrid>& parts) {
     parts.info.command = "calibrate grid";
     parts.info.may_write_nothing = true;
     parts.info.summary = "Scale and distortion of the lens from a grid of dots";
+    parts.info.examples = {"input=dots.nrrd pitch_mm=0.25 output=geometry.toml"};
     parts.info.details =
         "Dots are found in the mean over depth and numbered from the middle outwards. Scale, radial distortion and a "
         "polynomial per axis are fitted together with the angle and position of the grid. See docs/geometry.md.";

@@ -233,6 +233,9 @@ void CalibrateK::describe(OperationParts<CalibrateK>& parts) {
     constexpr double far = 1e12;
     parts.info.command = "calibrate k";
     parts.info.summary = "k map and dispersion from a mirror at two depths";
+    parts.info.examples = {"mirror1=m1.toml mirror2=m2.toml background=bg.toml sides=same output=k.csv",
+                           "mirror1=m1.toml mirror2=m2.toml background=bg.toml sides=opposite displacement_um=350 "
+                           "centre_wavelength_nm=845 output=k.csv"};
     describe_files(parts);
     parts
         .argument(optional_choice(

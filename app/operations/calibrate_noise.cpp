@@ -80,6 +80,7 @@ struct CalibrateNoise {
 void CalibrateNoise::describe(OperationParts<CalibrateNoise>& parts) {
     parts.info.command = "calibrate noise";
     parts.info.summary = "The noise floor over depth of a scan without a sample";
+    parts.info.examples = {"scan=scan.toml output=noise.csv plot=noise.png"};
     parts
         .input({.name = "scan",
                 .help = "recorded without a sample, with the same settings as the scans that will use it",

@@ -521,6 +521,7 @@ void CalibrateRolloff::describe(OperationParts<CalibrateRolloff>& parts) {
     constexpr Effect effect = Effect::file;
     parts.info.command = "calibrate rolloff";
     parts.info.summary = "Roll-off, SNR, sensitivity and width from several mirrors";
+    parts.info.examples = {"mirror=m1.toml mirror=m2.toml mirror=m3.toml output=rolloff.csv plot=rolloff.png"};
     parts.info.may_write_nothing = true;
     describe_files(parts);
     parts

@@ -176,6 +176,8 @@ struct Convert {
 
 void Convert::describe(OperationParts<Convert>& parts) {
     parts.info.summary = "Volumes and series from one format into another";
+    parts.info.examples = {"input=v.nrrd output=v.nii.gz", "input=v.nrrd output=v.tif type=u8 range=-20:60",
+                           "input=part_*.nrrd output=whole.ome.zarr"};
     parts.info.details =
         "Positions, orientations and units are kept where both formats hold them. See docs/formats.md.";
     parts

@@ -81,6 +81,7 @@ struct Dewarp {
 
 void Dewarp::describe(OperationParts<Dewarp>& parts) {
     parts.info.summary = "Resample a volume to straight axes in mm";
+    parts.info.examples = {"input=v.nrrd scan=scan.toml output=straight.nrrd"};
     parts.info.details =
         "Corrects field curvature, lens distortion, fan angles and the delay of galvanometers, and shows catheter "
         "scans "

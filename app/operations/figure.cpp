@@ -92,6 +92,8 @@ void DrawFigure::describe(OperationParts<DrawFigure>& parts) {
     constexpr Effect effect = Effect::file;
     using D = DrawFigure;
     parts.info.summary = "B-scans and projections with axes, or tables of A-scans";
+    parts.info.examples = {"input=v.nrrd output=figure.pdf", "input=v.nrrd b_scan=64 output=b-scan.png",
+                           "input=v.nrrd a_scan=120,64 output=a-scan.csv"};
     parts.info.details = "From C or Python, a figure kept in memory is a PNG and a table is CSV.";
     parts.input({.name = "input", .help = "volume file or scan"}, &D::input)
         .output({.name = "output",

@@ -88,6 +88,7 @@ struct Filter {
 
 void Filter::describe(OperationParts<Filter>& parts) {
     parts.info.summary = "Reduce speckle, or average several volumes";
+    parts.info.examples = {"input=v.nrrd output=smooth.nrrd", "input=look1.nrrd input=look2.nrrd output=mean.nrrd"};
     parts.info.details =
         "Filters work on linear power; voxels without a value are unchanged. Non-local means after C. Cuartas-Velez et "
         "al., "

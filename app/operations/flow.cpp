@@ -304,6 +304,8 @@ void Flow::describe(OperationParts<Flow>& parts) {
     constexpr Effect effect = Effect::file;
     constexpr double far_s = 1e12;
     parts.info.summary = "Flow through a vessel in ul/s, over time, and the heart rate";
+    parts.info.examples = {"velocity=velocity.nrrd through=120,64,80",
+                           "velocity=velocity.nrrd through=120,64,80 output=flow.csv plot=flow.png"};
     parts.info.details =
         "Finds the lumen around a point, fits the course of the vessel, and sums the velocities along it over "
         "sections. "

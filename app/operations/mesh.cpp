@@ -7,9 +7,15 @@
 
 #include "app/operations/operation.h"
 #include "compute/plural.h"
+#include "engine/io/output_rule.h"
 
 namespace echolux {
 namespace {
+
+bool is_own_mesh(const std::filesystem::path& path) {
+    return begins_with(path, mesh_mark) || holds_near_an_end(path, mesh_mark) ||
+           holds_near_an_end(path, "\"generator\":\"echolux\"");
+}
 
 struct MeshOperation {
     VolumeInput input, surfaces;
@@ -52,6 +58,8 @@ struct MeshOperation {
 
 void MeshOperation::describe(OperationParts<MeshOperation>& parts) {
     parts.info.summary = "Isosurface or segmented surfaces as STL, PLY or GLB";
+    parts.info.examples = {"input=v.nrrd level=20 output=surface.stl",
+                           "input=v.nrrd surfaces=layers.nrrd output=layers.glb"};
     parts.info.details =
         "Coordinates are millimetres: x along the A-scans, y across the B-scans, z the depth. The isosurface is closed "
         "and manifold (marching tetrahedra). Filter noisy volumes first. See docs/meshes.md.";
@@ -68,6 +76,7 @@ void MeshOperation::describe(OperationParts<MeshOperation>& parts) {
                  .kind = OutputKind::table,
                  .help = "mesh: .stl and .ply in millimetres, .glb in metres",
                  .is_required = true,
+                 .is_own = is_own_mesh,
                  .endings = mesh_endings()},
                 &MeshOperation::output)
         .result("points", "", "number of points", &MeshOperation::points)

@@ -167,9 +167,11 @@ class Operation;
 
 struct OperationInfo {
     std::string_view name;
-    std::string_view command;  // words of the command line, such as "calibrate k"; default: the name
-    std::string_view summary;  // one line for a list
-    std::string_view details;  // methods, papers, limits
+    std::string_view command;                // words of the command line, such as "calibrate k"; default: the name
+    std::string_view summary;                // one line for a list
+    std::string_view details;                // methods, papers, limits
+    std::vector<std::string_view> examples;  // runs as assignments: "input=v.nrrd output=v.nii.gz"
+    bool is_for_tests = false;               // not in lists of commands
     std::vector<InputText> inputs;
     std::vector<FieldText> arguments;
     std::string_view first_argument;   // the command takes it without an option, before all inputs

@@ -84,9 +84,10 @@ Json description_of(const OperationInfo& info) {
     }
     for (const ResultText& text : info.results)
         results.push_back({{"name", text.name}, {"type", text.type}, {"unit", text.unit}, {"help", text.help}});
-    return {{"name", info.name},       {"command", info.command}, {"summary", info.summary},
-            {"details", info.details}, {"inputs", inputs},        {"arguments", arguments},
-            {"outputs", outputs},      {"results", results},      {"backend", info.backend}};
+    return {{"name", info.name},       {"command", info.command},   {"summary", info.summary},
+            {"details", info.details}, {"examples", info.examples}, {"inputs", inputs},
+            {"arguments", arguments},  {"outputs", outputs},        {"results", results},
+            {"backend", info.backend}};
 }
 
 Json descriptions_of_operations() {

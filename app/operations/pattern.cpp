@@ -3,6 +3,7 @@
 
 #include "app/operations/operation.h"
 #include "compute/plural.h"
+#include "engine/io/output_rule.h"
 #include "engine/scan/waveforms.h"
 
 namespace echolux {
@@ -57,6 +58,9 @@ struct Pattern {
 
 void Pattern::describe(OperationParts<Pattern>& parts) {
     parts.info.summary = "Waveforms for galvanometers within their limits";
+    parts.info.examples = {
+        "scan.a_scans=512 scan.b_scans=256 scan.spacing_a_um=10 scan.spacing_b_um=10 scan.line_rate_hz=100000 "
+        "output=waveforms.csv"};
     parts.info.details =
         "One volume of voltages for x and y, to be repeated. Returns between B-scans are the shortest that the limits "
         "of velocity, acceleration and jerk allow, in whole lines. With a_repeats the beam moves steadily. See "
@@ -67,6 +71,7 @@ void Pattern::describe(OperationParts<Pattern>& parts) {
                  .help = "CSV with time_s, x_V, y_V and line (1 while a line is acquired), or an array of NumPy "
                          "[samples, 3] with x_V, y_V and line",
                  .is_required = true,
+                 .is_own = [](const std::filesystem::path& path) { return begins_with(path, waveforms_heading); },
                  .endings = {".csv", ".npy"}},
                 &Pattern::output)
         .section("scan", "Scan", &Pattern::scan)

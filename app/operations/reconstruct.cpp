@@ -306,6 +306,8 @@ std::string Reconstruct::streamed(const Settings& settings) {
 
 void Reconstruct::describe(OperationParts<Reconstruct>& parts) {
     parts.info.summary = "Reconstruct volumes, B-scans or en-face pictures";
+    parts.info.examples = {"scan=scan.toml output=v.nrrd", "scan=scan.toml b_scan=64 output=b-scan.png",
+                           "scan=scan.toml volume=all output=v.ome.zarr"};
     parts.info.details =
         "Settings that are not given are those of the scan's file. Parts of a volume are bit-identical to the whole, "
         "and `convert` joins them. See docs/scan-files.md and docs/algorithms.md.";

@@ -542,6 +542,7 @@ bool is_own_table(const std::filesystem::path& path) {
 
 void Register::describe(OperationParts<Register>& parts) {
     parts.info.summary = "Correct motion: register to a reference, or neighbouring B-scans to each other";
+    parts.info.examples = {"input=v1.nrrd input=v2.nrrd output=mean.nrrd table=shifts.csv"};
     parts.info.details =
         "Strips of B-scans are compared, after C. R. Vogel et al., Optics Express 14(2), 2006, and S. B. Stevenson and "
         "A. Roorda, Proc. SPIE 5688, 2005; B-scans across after M. F. Kraus et al., Biomed. Opt. Express 3(6), 2012. "

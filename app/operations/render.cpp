@@ -273,6 +273,8 @@ void Render::describe(OperationParts<Render>& parts) {
     constexpr Effect effect = Effect::file;
     using R = Render;
     parts.info.summary = "Render a volume or scan into a picture or movie";
+    parts.info.examples = {"input=v.nrrd output=picture.png",
+                           "input=v.nrrd output=mip.png view.mode=mip size=1920x1080", "input=v.nrrd movie=turn.mp4"};
     parts.info.details =
         "Also makes movies, and reports the visible value and position at pixels. In memory, a picture is a PNG "
         "and a movie MP4, unless `codec` has another format. See docs/rendering.md and docs/movies.md.";

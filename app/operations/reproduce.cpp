@@ -164,6 +164,7 @@ struct Reproduce {
 
 void Reproduce::describe(OperationParts<Reproduce>& parts) {
     parts.info.summary = "Make a picture again from the settings stored in it";
+    parts.info.examples = {"picture=picture.png output=again.png"};
     parts.info.details = "Pixels may differ by rounding on another graphics device or in another version of Echolux.";
     parts.info.first_argument = "picture";
     parts

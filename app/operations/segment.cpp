@@ -338,6 +338,8 @@ constexpr std::string_view of_vessels = "Vessels (from a volume of angiography)"
 
 void Segment::describe(OperationParts<Segment>& parts) {
     parts.info.summary = "Find the surfaces between layers; thickness, en-face maps, flat volumes";
+    parts.info.examples = {"input=v.nrrd preset=layers layers.count=3 output=surfaces.csv",
+                           "input=v.nrrd preset=retina picture=layers.png"};
     parts.info.details =
         "Also measures vessels between surfaces, from a volume of angiography. Each position of a surface has a "
         "quality and a reason code. The presets anterior and coating, the dermis of skin and layers of diseased eyes "

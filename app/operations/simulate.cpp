@@ -65,6 +65,9 @@ Field<Simulate> scene_argument() {
 
 void Simulate::describe(OperationParts<Simulate>& parts) {
     parts.info.summary = "Simulate a scan with known ground truth";
+    parts.info.examples = {
+        "scene=layers output=scan/scan.toml",
+        "scene=vessel output=scan/scan.toml simulation.a_scans=256 simulation.b_scans=64 simulation.b_repeats=2"};
     parts.info.details =
         "Spectra are computed without Fourier transforms or interpolation, so that they test these steps of the "
         "reconstruction. See docs/simulator.md.";

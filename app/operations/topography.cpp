@@ -315,6 +315,7 @@ void Topography::describe_arguments(OperationParts<Topography>& parts) {
 void Topography::describe(OperationParts<Topography>& parts) {
     parts.info.summary =
         "Radius, asphericity, thickness and Zernike coefficients of surfaces, corrected for refraction";
+    parts.info.examples = {"input=surfaces.nrrd output=shape.csv zernike=zernike.csv"};
     parts.info.details =
         "Traces each beam through the surfaces by Snell's law in three dimensions (S. Ortiz et al., Opt. Express 18, "
         "2010). "

@@ -122,6 +122,7 @@ struct Validate {
 
 void Validate::describe(OperationParts<Validate>& parts) {
     parts.info.summary = "Check every method against formulas, published figures and recorded mirrors";
+    parts.info.examples = {"quick=true", "output=validation.md"};
     parts.info.details =
         "docs/validation.md is the page of a complete run. Layers and filters are also compared with real recordings. "
         "Angiography, velocities, flow, registration, attenuation, volumes of layers, and the presets anterior, "

@@ -254,7 +254,7 @@ static void append(std::string& bytes, const T& value) {
 }
 
 static std::string stl_bytes(const std::vector<Mesh>& meshes) {
-    std::string bytes("Echolux, millimetres");
+    std::string bytes(mesh_mark);
     bytes.resize(80, ' ');
     std::size_t triangles = 0;
     for (const Mesh& mesh : meshes) triangles += mesh.triangles.size();

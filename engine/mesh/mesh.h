@@ -41,6 +41,9 @@ std::vector<Mesh> sheets_of(const Surfaces& surfaces, const VolumeGrid& grid);
 // (glTF 2.0, one node per mesh, metres as that format requires).
 const std::vector<std::string>& mesh_endings();
 
+// Text in our STL and PLY files.
+inline constexpr std::string_view mesh_mark = "Echolux, millimetres";
+
 // The bytes of a file with this ending. Throws Error{bad_setting} for another one.
 std::string mesh_bytes(const std::vector<Mesh>& meshes, std::string_view ending);
 

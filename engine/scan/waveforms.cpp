@@ -396,7 +396,8 @@ Waveforms galvo_waveforms(const ScanGeometry& geometry, const Galvo& galvo, std:
 }
 
 std::string waveforms_csv(const Waveforms& w) {
-    std::string text = "time_s,x_V,y_V,line\n";
+    std::string text(waveforms_heading);
+    text += "\n";
     for (std::size_t i = 0; i < w.x_volts.size(); ++i) {
         fmt::format_to(std::back_inserter(text), "{:.9g},{:.9g},{:.9g},{}\n",
                        (static_cast<double>(i) + 0.5) / w.sample_rate_hz, w.x_volts[i], w.y_volts[i], w.is_line[i]);

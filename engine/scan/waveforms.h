@@ -53,7 +53,8 @@ struct Waveforms {
 Waveforms galvo_waveforms(const ScanGeometry& geometry, const Galvo& galvo, std::span<const double> fast_axis = {},
                           Progress* progress = nullptr);
 
-// Columns time_s, x_V, y_V, line with a heading.
+// Columns with a heading.
+inline constexpr std::string_view waveforms_heading = "time_s,x_V,y_V,line";
 std::string waveforms_csv(const Waveforms& waveforms);
 // An array of NumPy: [samples, 3] of little-endian float64, x_V, y_V, line.
 std::string waveforms_npy(const Waveforms& waveforms);

@@ -98,8 +98,8 @@ CASES = [
     Case(["angiogram", "capillaries.nrrd"], [("-o", "faz.csv", True), ("--mask", "faz.nrrd", True), ("--plot", "faz.pdf", True)],
          ["capillaries.nrrd"]),
     Case(["page", "v.nrrd", "--frames", "2", "--frame-size", "24"], [("-o", "page.html", True)], ["v.nrrd"]),
-    Case(["mesh", "v.nrrd", "--level", "10"], [("-o", "mesh.stl", False)], ["v.nrrd"]),
-    Case(["pattern", "--a-scans", "8", "--b-scans", "2", "--line-rate-hz", "10000", "--spacing-a", "10", "--spacing-b", "10"], [("-o", "waves.csv", False)]),
+    Case(["mesh", "v.nrrd", "--level", "10"], [("-o", "mesh.stl", True)], ["v.nrrd"]),
+    Case(["pattern", "--a-scans", "8", "--b-scans", "2", "--line-rate-hz", "10000", "--spacing-a", "10", "--spacing-b", "10"], [("-o", "waves.csv", True)]),
     Case(["dewarp", "layered.nrrd", "--scan", "geometry.toml"], [("-o", "d.nrrd", True)], ["layered.nrrd", "geometry.toml"]),
     Case(["stitch", "tiles.csv", "--search", "15", "--search-depth", "6"],
          [("-o", "mosaic.nrrd", True), ("--positions", "positions.csv", True), ("--overlaps", "overlaps.csv", True)],
@@ -135,10 +135,10 @@ CASES = [
 def all_commands():
     """Returns the commands listed by --help, including subcommands such as `calibrate k`. `ctl` is left out because it
     only sends requests to an open window: see test_control.py. `batch` is a command of the Python module: see
-    tests/python/cluster/test_command.py. `invert` is an operation of tests/operations."""
+    tests/python/cluster/test_command.py."""
     names = []
     for name in listed([]):
-        if name in ("batch", "ctl", "invert"):
+        if name in ("batch", "ctl"):
             continue
         below = listed([name]) if name == "calibrate" else []
         names += [f"{name} {word}" for word in below] or [name]

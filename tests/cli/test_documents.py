@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+import commands
 from png_files import png_stream
 from scans import write_scan
 from support import Finished, ProgramCase, start
@@ -96,6 +97,31 @@ class Helps(ProgramCase):
             for option, help_text in re.findall(r"^  (-[^\n]*?)\s{2,}(\S.*)$", text, re.M):
                 with self.subTest(command=command, option=option):
                     self.assertNotRegex(help_text, r"^(of|that|which|whose|where|from|between|for|without|with) ", help_text)
+
+    def test_examples_are_valid_command_lines(self):
+        """Without these files, an example ends with an error that names a file."""
+        endless = ("demo", "live", "record", "view", "serve", "ctl", "bench", "validate", "simulate", "pattern")
+        for command in [*commands.all_commands(), "ctl"]:
+            text = self.succeed(*command.split(), "--help").out
+            lines = text.split("Examples:\n")[-1].splitlines() if "Examples:\n" in text else []
+            self.assertTrue(1 <= len(lines) <= 3, f"{command}: {len(lines)} examples")
+            for line in lines:
+                with self.subTest(line=line):
+                    program, *words = shlex.split(line)
+                    self.assertEqual(program, "echolux")
+                    self.assertEqual(words[: len(command.split())], command.split())
+                    self.succeed(*words, "--help")
+                    if words[0] not in endless and "--settings" not in words:
+                        finished = self.run_program(*words)
+                        self.assertEqual(finished.code, 1, finished)
+                        self.assertNotIn("command line", finished.err)
+
+    def test_operations_for_tests_are_not_listed(self):
+        self.assertNotIn("invert", self.succeed("--help").out)
+
+    def test_types_name_endings_of_outputs(self):
+        self.assertIn("--output FILE.stl|.ply|.glb (required)", self.succeed("mesh", "--help").out)
+        self.assertIn("--output FILE.csv|.npy (required)", self.succeed("pattern", "--help").out)
 
     def test_choices_are_not_mistaken_for_options(self):
         text = self.succeed("render", "--help").out

@@ -132,6 +132,7 @@ void add_bench(CLI::App& program) {
     auto options = std::make_shared<BenchOptions>();
     CLI::App* command =
         program.add_subcommand("bench", "Measure how fast Echolux is on this machine, and how close to its limits");
+    command->footer(examples_text({"echolux bench --quick"}));
     command->add_option("--json", options->json, "write all results here as JSON; - for standard output")
         ->type_name("FILE");
     add_overwrite_option(*command, options->overwrites);

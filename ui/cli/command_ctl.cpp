@@ -385,6 +385,7 @@ void add_verb(CLI::App& command, const ControlMethod& method) {
 
 void add_ctl(CLI::App& program) {
     CLI::App* command = program.add_subcommand("ctl", "Control a running Echolux (started with --control)");
+    command->footer(examples_text({"echolux ctl state", "echolux ctl set view.mode=mip"}));
     command->require_subcommand(1);
     for (const ControlMethod& method : control_methods()) {
         if (method.name != "unsubscribe") add_verb(*command, method);

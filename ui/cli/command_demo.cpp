@@ -39,6 +39,7 @@ void add_demo(CLI::App& program) {
     auto options = std::make_shared<DemoOptions>();
     CLI::App* command =
         program.add_subcommand("demo", "Simulate, reconstruct and render a 4-D scan of tissue with flowing blood");
+    command->footer(examples_text({"echolux demo", "echolux demo -o folder"}));
     command->add_option("-o,--output,--out", options->out, "output folder [out/demo]")->type_name("DIR");
     command->add_option("--device", options->device, "part of the Vulkan device's name [the fastest kind]")
         ->type_name("NAME");

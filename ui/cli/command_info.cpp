@@ -288,6 +288,8 @@ void inform(const InfoOptions& options) {
 void add_info(CLI::App& program) {
     auto options = std::make_shared<InfoOptions>();
     CLI::App* command = program.add_subcommand("info", "Describe a scan, volume or image and list missing metadata");
+    command->footer(
+        examples_text({"echolux info scan.toml", "echolux info spectra.raw --guess", "echolux info --settings"}));
     CLI::Option* file =
         command
             ->add_option("FILE", options->file,

@@ -79,6 +79,8 @@ void add_picture_options(CLI::App& command, LiveOptions& options) {
 void add_live(CLI::App& program) {
     auto options = std::make_shared<LiveOptions>();
     CLI::App* command = program.add_subcommand("live", "Acquire, reconstruct and draw for as long as spectra arrive");
+    command->footer(examples_text({"echolux live --source sim --seconds 10 -o last.png",
+                                   "echolux live --source replay:rec.toml --size 800x600"}));
     add_session_options(*command, *options, options->job);
     add_volume_options(*command, options->job);
     command->add_option("--device", options->job.device.name, "part of the Vulkan device's name [the GPU's own]")

@@ -1,10 +1,12 @@
 // Commands of operations (app/operations/operation.h): options, help, `--json` and refusals follow from the
 // descriptions.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "app/jobs/settings_table.h"
 #include "app/operations/operation.h"
@@ -35,8 +37,10 @@ std::string dashed(std::string_view name) {
     return option;
 }
 
-std::string type_of(OutputKind kind) {
-    switch (kind) {
+std::string type_of(const OutputText& text) {
+    if (!text.placeholder.empty()) return std::string(text.placeholder);
+    if (!text.endings.empty()) return fmt::format("FILE{}", fmt::join(text.endings, "|"));
+    switch (text.kind) {
         case OutputKind::volume: return "VOLUME";
         case OutputKind::table: return "FILE.csv";
         case OutputKind::figure: return "FILE.pdf|.svg|.png";
@@ -109,7 +113,7 @@ void add_outputs(CLI::App& command, Given& given) {
         if (!text.alias.empty()) names += "," + dashed(text.alias);
         CLI::Option* option = command.add_option(names, given.outputs[text.name], help);
         option->required(text.is_required && !text.is_positional);
-        option->type_name(text.placeholder.empty() ? type_of(text.kind) : std::string(text.placeholder));
+        option->type_name(type_of(text));
         if (text.is_positional)
             command.add_option("OUT", given.outputs[text.name], help)->type_name("")->excludes(option);
         if (!text.group.empty()) option->group(std::string(text.group));
@@ -251,11 +255,49 @@ std::string option_of_operation(std::string_view key) {
     return is_file ? dashed(name) : "";
 }
 
+std::string quoted(const std::string& word) {
+    return word.find_first_of("*? ") == std::string::npos ? word : '"' + word + '"';
+}
+
+// Returns a word of an example as on the command line: "input=v.nrrd" -> "v.nrrd", "level=20" -> "--level 20".
+std::string example_word(const OperationInfo& info, Operation& operation, std::string_view key,
+                         const std::string& value) {
+    const auto is_it = [key](const auto& text) { return text.name == key; };
+    if (const auto input = std::ranges::find_if(info.inputs, is_it); input != info.inputs.end()) {
+        const bool is_positional = input->is_positional || (input == info.inputs.begin() && input->is_required);
+        return is_positional ? quoted(value) : dashed(key) + " " + quoted(value);
+    }
+    if (const auto output = std::ranges::find_if(info.outputs, is_it); output != info.outputs.end())
+        return (output->is_positional ? "" : key == "output" ? "-o " : dashed(key) + " ") + value;
+    if (key == info.first_argument) return value;
+    const BoundField* field = operation.field(key);
+    const auto section = std::ranges::find(info.sections, section_of(key), &SectionText::name);
+    const bool has_option = section == info.sections.end() || !section->heading.empty();
+    if (field == nullptr || !has_option) return fmt::format("--set {}={}", key, value);
+    return option_name(*field) + (value == "true" ? "" : " " + value);
+}
+
+std::vector<std::string> command_lines(const OperationInfo& info, Operation& operation) {
+    std::vector<std::string> lines;
+    for (const std::string_view example : info.examples) {
+        std::string line = "echolux " + std::string(info.command);
+        std::istringstream words{std::string(example)};
+        for (std::string word; words >> word;) {
+            const std::size_t equals = word.find('=');
+            line +=
+                " " + example_word(info, operation, std::string_view(word).substr(0, equals), word.substr(equals + 1));
+        }
+        lines.push_back(line);
+    }
+    return lines;
+}
+
 // Keys in `backticks` become options.
-void translate_help(CLI::App& command, const OperationInfo& info) {
+void translate_help(CLI::App& command, const OperationInfo& info, Operation& operation) {
     running = &info;
     for (CLI::Option* option : command.get_options()) option->description(with_options(option->get_description()));
-    command.footer(with_options(info.details));
+    const std::string details = with_options(info.details);
+    command.footer(details + (details.empty() ? "" : "\n") + examples_text(command_lines(info, operation)));
     running = nullptr;
 }
 
@@ -284,6 +326,7 @@ void add_operation(CLI::App& program, const OperationInfo& info) {
     given->info = &info;
     given->defaults = info.make();
     CLI::App* command = add_command(program, info);
+    if (info.is_for_tests) command->group("");
     add_first_argument(*command, *given);
     add_inputs(*command, *given);
     add_outputs(*command, *given);
@@ -292,7 +335,7 @@ void add_operation(CLI::App& program, const OperationInfo& info) {
     if (!info.backend.empty()) add_backend_option(*command, given->backend.backend, std::string(info.backend));
     if (info.shares_gpus) add_gpus_option(*command, given->backend);
     add_settings(*command, *given);
-    translate_help(*command, info);
+    translate_help(*command, info, *given->defaults);
     command->callback([given] { run_command(*given); });
 }
 

@@ -114,6 +114,7 @@ struct RecordOptions : AcquisitionOptions {
 void add_record(CLI::App& program) {
     auto options = std::make_shared<RecordOptions>();
     CLI::App* command = program.add_subcommand("record", "Record every block of a source as a scan");
+    command->footer(examples_text({"echolux record --source sim --volumes 10 -o rec.toml"}));
     add_session_options(*command, *options, options->job);
     command
         ->add_option("-o,--output", options->job.record, "recording to write; spectra and index are written beside it")

@@ -258,6 +258,7 @@ void add_net_options(CLI::App& command, ServeOptions& options) {
 void add_serve(CLI::App& program) {
     auto options = std::make_shared<ServeOptions>();
     CLI::App* command = program.add_subcommand("serve", "Show the window in browsers, here or on other machines");
+    command->footer(examples_text({"echolux serve v.nrrd", "echolux serve --source sim --port 8080"}));
     CLI::Option* file =
         command->add_option("FILE", options->file, "volume, folder of volumes, scan, raw spectra, or session")
             ->type_name("");

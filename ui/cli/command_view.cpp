@@ -360,6 +360,7 @@ void add_view(CLI::App& program) {
     auto options = std::make_shared<ViewOptions>();
     CLI::App* command =
         program.add_subcommand("view", "Open the window: files, recordings, instruments, the simulator");
+    command->footer(examples_text({"echolux view", "echolux view v.nrrd", "echolux view --source sim"}));
     CLI::Option* file =
         command
             ->add_option("FILE", options->file,

@@ -186,6 +186,12 @@ void add_data_folder_option(CLI::App& command) {
         ->allow_extra_args(false);
 }
 
+std::string examples_text(const std::vector<std::string>& lines) {
+    std::string text;
+    for (const std::string& line : lines) text += (text.empty() ? "\nExamples:\n  " : "\n  ") + line;
+    return text;
+}
+
 void add_overwrite_option(CLI::App& command, bool& overwrites) {
     command.add_flag(
         "--overwrite", overwrites,

@@ -45,6 +45,9 @@ void add_recipe_option(CLI::App& command, std::vector<std::string>& assignments)
 // Adds `--backend auto|cpu|cuda`. `work` completes the help text "device that ...".
 CLI::Option* add_backend_option(CLI::App& command, Backend& backend, const std::string& work = "reconstructs");
 
+// Returns command lines as the end of a help page.
+std::string examples_text(const std::vector<std::string>& lines);
+
 // Adds `--overwrite` (see engine/io/output_rule.h).
 void add_overwrite_option(CLI::App& command, bool& overwrites);
 
