@@ -8,6 +8,7 @@
 
 #include "app/figure/figure_page.h"
 #include "app/open/open_volume.h"
+#include "app/open/patient_view.h"
 #include "app/open/show_opened.h"
 #include "app/transfer/transfer_file.h"
 #include "compute/error.h"
@@ -190,6 +191,8 @@ std::vector<std::string> run(const FigureJob& job, Progress& progress) {
     check_view(view);
     OpenedVolume opened = open_volume(source, progress);
     if (has_view) check_channels_of(view, opened.volume.grid, job.input.string());
+    face_patient(view, opened.volume);
+    choose_layout(content, opened.volume.grid);
     check_content(content, opened.volume.grid);
     const Picture still = has_view ? view_of(opened, view, job.device, progress) : Picture{};
     progress.begin("draw", 0, "");

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "app/open/open_volume.h"
+#include "app/open/patient_view.h"
 #include "app/open/show_opened.h"
 #include "app/seconds_since.h"
 #include "app/settings/key_frame_file.h"
@@ -200,7 +201,7 @@ FileNames files_of_picture(const RenderJob& job) {
 
 RenderedFile run(const RenderJob& job, Progress& progress) {
     check_names(job);
-    const View view = view_of(job);
+    View view = view_of(job);
     if (!job.probes.empty() && view.stereo != Stereo::off) {
         throw Error(ErrorCode::bad_setting, "is not one place in a picture for two eyes", "probe, view.stereo",
                     "probe a picture with view.stereo = off");
@@ -215,6 +216,7 @@ RenderedFile run(const RenderJob& job, Progress& progress) {
         opened.volume = tissue.of(std::move(opened.volume), progress);
     }
     check_channels_of(view, opened.volume.grid, job.input.string());
+    face_patient(view, opened.volume);
     record.device = renderer.device_name();
     if (job.backend.empty()) record.backend = opened.stats.backend;
     record.made_by = text_of_map(opened.volume.provenance);

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/open/patient_view.h"
 #include "compute/indexing.h"
 #include "engine/io/image_header.h"
 #include "render/camera.h"
@@ -86,25 +87,6 @@ void keep_measurements(View& pane, const PaneRequest& wanted, bool projects) {
         pane.distances = those_in(pane.distances, 6, wanted);
         pane.angles = those_in(pane.angles, 9, wanted);
     }
-}
-
-// Unit vector towards a side of the patient, or std::nullopt.
-std::optional<glm::dvec3> towards_side(char side, const std::string& letters) {
-    for (int axis = 0; axis < 3; ++axis) {
-        const char letter = letters[index(axis)];
-        const bool is_there = letter == side, is_opposite = opposite_side(letter) == std::string(1, side);
-        if (!is_there && !is_opposite) continue;
-        glm::dvec3 unit(0);
-        unit[axis] = is_there ? 1 : -1;
-        return unit;
-    }
-    return {};
-}
-
-Pose with_look(Look look) {
-    Pose pose;
-    pose.look = look;
-    return pose;
 }
 
 // Orientation of a section that puts the patient's sides where the convention wants them. std::nullopt without a known
@@ -273,33 +255,6 @@ PaneLook look_enlarged(const PaneLook& look, const View& pane, const VolumeGrid&
 const char* medical_name(char letter) {
     if (letter == 'S' || letter == 'I') return "Axial";
     return letter == 'A' || letter == 'P' ? "Coronal" : "Sagittal";
-}
-
-std::optional<Angles> patient_angles(Look look, const std::string& orientation) {
-    if (look == Look::free || orientation.size() != 3) return {};
-    const auto front = towards_side('A', orientation), left = towards_side('L', orientation),
-               head = towards_side('S', orientation);
-    if (!front || !left || !head) return {};
-    glm::dvec3 towards = *front, up = *head;
-    switch (look) {
-        case Look::free:
-        case Look::front: break;
-        case Look::back: towards = -*front; break;
-        case Look::left: towards = *left; break;
-        case Look::right: towards = -*left; break;
-        case Look::top: towards = *head; break;
-        case Look::bottom: towards = -*head; break;
-        case Look::oblique: {  // as far to the side and above as for other volumes
-            const Angles oblique = angles_of(with_look(look));
-            const double azimuth = glm::radians(oblique.azimuth_deg), elevation = glm::radians(oblique.elevation_deg);
-            const glm::dvec3 level = std::cos(azimuth) * *front + std::sin(azimuth) * *left;
-            towards = std::cos(elevation) * level + std::sin(elevation) * *head;
-            up = std::cos(elevation) * *head - std::sin(elevation) * level;
-            break;
-        }
-    }
-    if (look == Look::top || look == Look::bottom) up = *front;
-    return angles_of(Orientation{glm::cross(towards, up), up, towards}, 0);
 }
 
 std::string side_of_patient(const std::string& orientation, int axis, bool is_end) {

@@ -83,11 +83,6 @@ struct SideLetters {
 // `orientation` as returned by ViewSource::orientation(). Letters are empty if unknown.
 SideLetters letters_of(const View& section, const VolumeGrid& grid, const std::string& orientation);
 
-// Angles of the standard views of a patient: from the front (A), back (P), left (L) and right (R) with the head at the
-// top, from the head and the feet with the front at the top. std::nullopt without a known orientation, and for a free
-// view. Mirrored voxels keep the direction and the top.
-std::optional<Angles> patient_angles(Look look, const std::string& orientation);
-
 // Letter of the patient's side at the end or the beginning of an axis. `orientation` must be known.
 std::string side_of_patient(const std::string& orientation, int axis, bool is_end);
 

@@ -32,6 +32,19 @@ class OwnFiles(ProgramCase):
         self.succeed("render", "v.nii", "-o", "p.png", "--size", "24x24", "--no-lighting", *options)
         return read_png(self.folder / "p.png").astype(int)
 
+    def test_named_directions_follow_patient(self):
+        """Voxels in another order give equal pictures."""
+        head = np.zeros((16, 16, 16), np.uint8)
+        head[2:5, 3:6, 3:13] = 255  # a column: left or right, in front or behind
+        pictures = []
+        for name, voxels, affine in (("ras", head, np.eye(4)), ("lps", head[::-1, ::-1], np.diag([-1, -1, 1, 1]))):
+            nibabel.save(nibabel.Nifti1Image(voxels, affine.astype(float)), self.folder / f"{name}.nii")
+            self.succeed("render", f"{name}.nii", "-o", f"{name}.png", "--size", "32x32", "--set", "view.look=front",
+                         "--set", "view.mode=mip", "--overwrite")
+            pictures.append(read_png(self.folder / f"{name}.png").astype(int))
+        self.assertGreater(np.ptp(pictures[0][..., :3]), 50)
+        np.testing.assert_allclose(*pictures, atol=2)
+
     def greener(self, picture):
         return (picture[..., 1] - picture[..., 0]).max()
 

@@ -1,6 +1,7 @@
 // Positions in panes, compared with the orientation of files and pictures: depth down, A-scans to the right, B-scans up
 // in the en face view.
 #include "app/viewer/pane_view.h"
+#include "app/open/patient_view.h"
 #include "compute/indexing.h"
 #include "compute/plan/describe.h"
 #include "tests/support/set_fields.h"

@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "app/open/patient_view.h"
 #include "app/viewer/live_source.h"
 #include "app/viewer/pane_view.h"
 #include "app/viewer/view_source.h"
