@@ -56,7 +56,10 @@ def gpus() -> list[str]:
 def __getattr__(name: str) -> Any:
     """Less common parts are imported on first use, so that importing the package is fast."""
     if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from .operation import descriptions
+
+        hint = f"; did you mean operations.{name}?" if not name.startswith("_") and name in descriptions() else ""
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
     from importlib import import_module
 
     module = import_module(f"{__name__}.{_LATER[name]}")

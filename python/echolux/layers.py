@@ -155,8 +155,8 @@ def _maps(volume: Volume) -> np.ndarray[Any, Any]:
     return maps
 
 
-def segment(volume: Any, layers: str = "retina", *, device: str = "auto", progress: Progress = None,
-            **settings: Unpack[_sections.LayersSettings]) -> Surfaces:
+def segment(volume: Any, layers: str = "retina", *, stored_as: str = "auto", device: str = "auto",
+            progress: Progress = None, **settings: Unpack[_sections.LayersSettings]) -> Surfaces:
     """Finds the surfaces between layers of a B-scan or volume, like `echolux segment`.
 
         surfaces = ox.segment(volume, "layers", count=4)
@@ -165,6 +165,7 @@ def segment(volume: Any, layers: str = "retina", *, device: str = "auto", progre
     volume: a structure Volume in dB, intensity or amplitude; an array [b, a, depth] is treated as intensities
     layers: layer model: "retina", "retina-macula", "retina-disc", "surface", "skin", "anterior", "coating", "lumen",
         "layers" (any layered sample), or a file whose name ends in .toml
+    stored_as: what the voxels hold, if the volume does not state it: "db", "intensity", "amplitude", "fourth-root", "log"
     device, progress: as in Scan.reconstruct()
     settings: of the section [layers]: names, count, polarity, min_um, max_um, smoothness, tissue_below, vessel_um,
         row_um, method, reach_um, brightness, usual_um, usual_sd_um, contrast, foot; see docs/layers.md
@@ -173,7 +174,7 @@ def segment(volume: Any, layers: str = "retina", *, device: str = "auto", progre
     BadSetting if nothing can be distinguished from noise, for flow volumes, and for more boundaries than rows;
     BadArgument, OutOfMemory, DeviceFailed.
     """
-    require_text(layers=layers)
+    require_text(layers=layers, stored_as=stored_as)
     given = volume_of(volume, "volume")
-    return Surfaces(run("segment", input=given, preset=layers, device=device, progress=progress,
+    return Surfaces(run("segment", input=given, preset=layers, stored_as=stored_as, device=device, progress=progress,
                         settings={"layers": settings}), given)

@@ -34,6 +34,8 @@ class Descriptions(unittest.TestCase):
         self.assertEqual({name for name in dir(ox.operations) if not name.startswith("_")}, {*names, "Result"})
         with self.assertRaisesRegex(AttributeError, "did you mean filter"):
             ox.operations.fliter
+        with self.assertRaisesRegex(AttributeError, "did you mean operations.figure"):
+            ox.figure
 
     def test_signature_names_inputs_arguments_and_outputs(self):
         for about in DESCRIPTIONS:

@@ -90,6 +90,13 @@ class Segment(TissueCase):
         made = ox.operations.segment(self.raw, preset="layers", device="cpu", progress=False, **TWO, **{output: True}, **how)
         return getattr(made, output)
 
+    def test_takes_quantity_of_plain_array(self):
+        codes = np.asarray(self.raw)
+        stated = ox.segment(codes, "layers", stored_as="db", device="cpu", progress=False, **TWO)
+        np.testing.assert_array_equal(stated.rows, self.surfaces.rows)
+        with self.assertRaisesRegex(ox.BadSetting, "stored_as: expected one of auto, db"):
+            ox.segment(codes, "layers", stored_as="decibel", device="cpu", progress=False, **TWO)
+
     def test_maps_equal_operation(self):
         found = self.surfaces
         en_face = found.en_face_volume(self.raw, "top", "bottom", value="max", below_upper_um=3, below_lower_um=-2)
