@@ -9,6 +9,13 @@ trap 'rm -rf "$work"' EXIT
 cmake --install "$build" --component library --prefix "$work/prefix" > "$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 lib=$(dirname "$(find "$work/prefix" -name 'libecholux.so.0')")
 
+# The first program of docs/library.md ends with an error if its scan does not exist.
+sed -n '/^```c$/,/^```$/p' "$sources/docs/library.md" | sed '1d;/^```$/,$d' > "$work/first.c"
+export PKG_CONFIG_PATH="$lib/pkgconfig"
+cc -std=c11 -Wall -Wextra -pedantic -Werror "$work/first.c" -o "$work/first" $(pkg-config --cflags --libs echolux)
+if (cd "$work" && LD_LIBRARY_PATH=$lib ./first 2> first.log); then exit 1; fi
+grep -q "scan.toml: does not exist" "$work/first.log"
+
 # Each header must compile by itself.
 for header in "$work"/prefix/include/echolux/*.h; do
     cc -std=c99 -Wall -Wextra -pedantic -Werror -fsyntax-only -x c "$header"
@@ -21,7 +28,6 @@ test -f "$work/prefix/include/echolux/echolux.h"
 cmake -S "$sources/examples" -B "$work/examples" -DCMAKE_PREFIX_PATH="$work/prefix" > "$work/log" 2>&1 &&
     cmake --build "$work/examples" >> "$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 
-export PKG_CONFIG_PATH="$lib/pkgconfig"
 cc -std=c11 -Wall -Wextra -pedantic -Werror "$sources/examples/camera.c" -o "$work/camera" \
     $(pkg-config --cflags --libs echolux) -lm
 test "$(pkg-config --modversion echolux)" != ""
