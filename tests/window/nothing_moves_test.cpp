@@ -150,6 +150,33 @@ TEST_F(NothingMoves, SlowByJobs) {
     expect_still("the end of jobs");
 }
 
+// A scene without repeats is simulated again with those of the method. The rows of the method are there at once.
+TEST_F(NothingMoves, SlowByFlowMethodThatRestartsScene) {
+    open_panels(320, 1400);
+    SourceRequest source{.name = "sim:vessel",
+                         .assignments = {"simulation.samples=512", "simulation.a_scans=64", "simulation.b_scans=48"}};
+    work().open_source(source);
+    ASSERT_TRUE(turn_until([this] { return work().viewer().is_open() && work().viewer().view_source()->grid(); }));
+    for (const std::string method : {"doppler", "speckle_variance"}) {
+        ASSERT_TRUE(work().change("flow.method", method));
+        turns(4);
+        ASSERT_NE(work().restarting(), nullptr) << "the test is too slow for the machine";
+        begin_ = window().places();
+        ASSERT_TRUE(begin_.contains("flow.method"));
+        ASSERT_TRUE(begin_.contains("view.flow_range"));
+        ASSERT_TRUE(turn_until([this] { return work().restarting() == nullptr && !work().is_busy(); }));
+        ASSERT_TRUE(turn_until([this] { return work().viewer().view_source()->flow_grid().has_value(); }));
+        turns(30);
+        expect_still("the first flow of " + method);
+        if (method != "doppler") continue;
+        work().open_source(source, Replacing::at_once);
+        ASSERT_TRUE(turn_until([this] {
+            return !work().is_busy() && work().viewer().is_open() && !work().viewer().view_source()->flow_grid() &&
+                   work().viewer().view_source()->grid();
+        }));
+    }
+}
+
 TEST_F(NothingMoves, InNarrowWindow) {
     open_live(230, 760);
     work().notices().report_problem("source", long_line);

@@ -332,7 +332,9 @@ class FlowPanel : public NamedPanel {
   public:
     FlowPanel()
         : NamedPanel("flow", "Flow", PanelSide::right,
-                     "doppler velocity octa angiography blood speed perfusion vessels") {}
+                     "doppler velocity octa angiography blood speed perfusion vessels") {
+        settings_.bind("flow", coming_);
+    }
 
     bool is_available(Workspace& work) const override {
         return work.settings().scan() != nullptr ||
@@ -344,8 +346,9 @@ class FlowPanel : public NamedPanel {
         const View& view = context.work.view();
         const auto scale = view_source != nullptr ? view_source->flow_scale(view) : std::nullopt;
         const Scan* scan = context.work.settings().scan();
-        // Known before the first volume, so that nothing moves when it arrives.
-        const bool is_shown = scan == nullptr || computes_flow(context.work) ||
+        // Known before the first volume and before a restart, so that nothing moves when they are complete.
+        const Values* coming = context.work.restarting();
+        const bool is_shown = scan == nullptr || computes_flow(context.work) || coming != nullptr ||
                               (view_source != nullptr && view_source->live() == nullptr && view_source->flow_grid());
         if (is_shown) {
             // placeholder before the first volume
@@ -359,9 +362,29 @@ class FlowPanel : public NamedPanel {
             const bool lacks_v_max = scan != nullptr ? !(scan->geometry.line_rate_hz > 0) : grid && grid->v_max <= 0;
             if (lacks_v_max && (!grid || is_phasor(*grid))) setting_row(context, "view.flow_v_max");
         }
-        if (scan != nullptr && (!is_shown || section(context, "Computing", true)))
-            draw_group(context, {"flow"}, "Flow");
+        if (scan != nullptr && (!is_shown || section(context, "Computing", true))) {
+            if (coming != nullptr)
+                draw_coming(context, *coming);
+            else
+                draw_group(context, {"flow"}, "Flow");
+        }
     }
+
+  private:
+    // The rows that there will be when the scan has been opened again.
+    void draw_coming(const PanelContext& context, const Values& values) {
+        coming_ = {};
+        for (const auto& [key, value] : values) {
+            if (settings_.field(key) != nullptr) settings_.set_value(key, value, "flow");
+        }
+        ImGui::BeginDisabled();
+        for (const BoundField* field : settings_.effective("flow", "Flow"))
+            setting_row(context, *field, [](const Value&, Edit) {});
+        ImGui::EndDisabled();
+    }
+
+    decltype(Scan::flow) coming_;
+    Settings settings_;  // binds coming_
 };
 
 }  // namespace

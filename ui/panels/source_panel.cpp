@@ -230,9 +230,9 @@ std::string spacing_text(const VolumeGrid& grid) {
 }
 
 // Draws placeholders before the first volume, so that the layout does not change.
-void draw_volume(const PanelContext& context, const ViewSource& view_source) {
-    if (!view_source.backend_description().empty())
-        state_text(context, "processing on " + view_source.backend_description(), 2);
+void draw_volume(const PanelContext& context, const ViewSource& view_source, bool is_live) {
+    const std::string backend = view_source.backend_description();
+    if (!backend.empty() || is_live) state_text(context, "processing on " + (backend.empty() ? "…" : backend), 2);
     const auto grid = view_source.grid();
     if (!grid) {
         for (const char* name : {"voxels", "voxel", "values"}) figure(context, name, "no volume yet");
@@ -297,7 +297,7 @@ class SourcePanel : public NamedPanel {
         LiveController* live = view_source.live();
         const bool is_instrument = live != nullptr && !live->is_recorded();
         if (is_instrument) draw_live(context, *live);
-        draw_volume(context, view_source);
+        draw_volume(context, view_source, live != nullptr);
         if (live != nullptr) {
             draw_scan(context, live->scan());
             draw_notes(context, live->scan().recording);

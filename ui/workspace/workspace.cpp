@@ -60,8 +60,10 @@ struct WorkspaceMembers {
     Actions actions;
     bool is_cross_inside = false;  // true once it is within a volume
 
-    std::uint64_t opening = 0;                          // id of the job
-    std::string opening_name;                           // name of the source or file being opened
+    std::uint64_t opening = 0;  // id of the job
+    std::string opening_name;   // name of the source or file being opened
+    std::uint64_t restart = 0;  // id of the job that opens the same source with other settings
+    Values restart_values;
     Replacing replacing = Replacing::asks;              // of the last request
     std::vector<double> saved_distances, saved_angles;  // measurements of the document that are in a session
     bool was_opened = false;                            // whether anything was opened in this run
@@ -844,6 +846,8 @@ bool Workspace::Parts::opens_with_repeats(const Values& wanted) {
     notices.note("flow", "restarting the scan with four repeats, which flow needs");
     replacing = layering.has_unsaved() ? Replacing::asks : Replacing::at_once;  // the rest is kept
     restore(again);
+    restart = opening;
+    restart_values = std::move(again.scan);
     return true;
 }
 
@@ -908,6 +912,12 @@ std::optional<JobState> Workspace::opening(const std::string& name) const {
     const auto found = std::ranges::find(jobs, parts_->opening, &JobState::id);
     if (found == jobs.end() || found->is_cancelled) return {};
     return *found;
+}
+
+const Values* Workspace::restarting() const {
+    const std::vector<JobState> jobs = parts_->jobs.states();
+    const auto found = std::ranges::find(jobs, parts_->restart, &JobState::id);
+    return found == jobs.end() || found->is_cancelled ? nullptr : &parts_->restart_values;
 }
 
 void Workspace::close(Replacing replacing) {

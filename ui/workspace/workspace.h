@@ -115,6 +115,9 @@ class Workspace {
     void open_source(const SourceRequest& source, Replacing replacing = Replacing::asks);
     // Returns the progress of opening the source or file of this name, or nullopt if it is not being opened.
     std::optional<JobState> opening(const std::string& name) const;
+    // Returns the settings of the scan with which the same source is being opened again, for example because a method
+    // of flow needs repeats. nullptr: it is not.
+    const Values* restarting() const;
     void close(Replacing replacing = Replacing::asks);
     // Closes the document and restores the default view; the next session is saved under a new name.
     void begin_new(Replacing replacing = Replacing::asks);
