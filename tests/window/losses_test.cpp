@@ -23,7 +23,8 @@ TEST(Losses, StayUntilTheyAreAcknowledged) {
     losses.follow(after(10, 5));
     EXPECT_EQ(losses.unseen(), 0);
     losses.follow(after(11, 7));
-    EXPECT_EQ(losses.text(), "2 blocks lost");
+    EXPECT_EQ(losses.text(), "2 blocks lost (7 in all)");
+    EXPECT_EQ(losses.total(), 7);
 }
 
 TEST(Losses, HaveTheirTimeAndVolume) {

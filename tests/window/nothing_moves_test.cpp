@@ -211,6 +211,22 @@ TEST_F(NothingMoves, MessageCoversNoPicture) {
     EXPECT_TRUE(window().place_of("notice").has_value());
 }
 
+// The event of the session states how many blocks were lost when it was reported.
+TEST_F(NothingMoves, SlowLossesHaveOneCountEverywhere) {
+    open_live(320);
+    LiveStats stats = live().stats();
+    work().notices().report_problem("source", "3 blocks lost before block 7 (3 total)", "lost");
+    for (const std::int64_t lost : {3, 40}) {
+        stats.arrived.lost_blocks += lost;
+        work().losses().follow(stats);
+    }
+    stats.arrived.lost_blocks = 0;
+    turns(3);
+    ASSERT_GE(work().losses().unseen(), 43);
+    EXPECT_EQ(work().notices().standing("source")->line, work().losses().text());
+    work().close(Replacing::at_once);
+}
+
 TEST_F(NothingMoves, SlowNoticesEndWithTheirSource) {
     open_live(320);
     work().notices().report_problem("source", "3 blocks were lost", "lost");

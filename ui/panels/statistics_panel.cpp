@@ -14,6 +14,7 @@
 #include "ui/panels/plot.h"
 #include "ui/panels/value_text.h"
 #include "ui/panels/widgets.h"
+#include "ui/workspace/losses.h"
 
 namespace echolux {
 
@@ -84,6 +85,8 @@ class StatisticsPanel : public NamedPanel {
         }
         if (section(context, "Latency", true)) draw_waiting(context, stats);
         if (!section(context, "Dropped", true)) return;
+        const std::int64_t lost = context.work.losses().total();  // as the count in the bar
+        figure(context, "lost in all", lost > 0 ? count_text(lost) : "none", lost > 0 ? "blocks" : "");
         stat_lines(context, "Dropped", stats);
         stat_lines(context, "Dropped", live.ring());
     }

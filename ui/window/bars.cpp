@@ -281,7 +281,7 @@ void draw_losses(const PanelContext& context, float left, float width, float mid
     const Style& style = context.style;
     if (context.work.losses().unseen() == 0) return;
     const float acknowledge = style.px(28), gap = style.px(2);
-    const BarButton shown{"losses.show", context.work.losses().text(),
+    const BarButton shown{"losses.show", context.work.losses().short_text(),
                           context.work.losses().text() + ": show where, on the time line", style.recording, true};
     if (bar_button(context, shown, left, width - acknowledge - gap, middle)) run_action(context, "source.show_loss");
     const BarButton known{"losses.acknowledge", "", "acknowledge and hide the count", style.recording, true, true,

@@ -29,7 +29,7 @@ void Losses::update(Viewer& viewer) {
     if (life_.lock() != view_source->life().lock()) {
         *this = Losses();
         life_ = view_source->life();
-        volumes_ = unseen_ = std::ssize(view_source->incomplete_steps());
+        volumes_ = unseen_ = total_ = std::ssize(view_source->incomplete_steps());
     }
     const LiveController* live = view_source->live();
     if (live != nullptr && !live->is_recorded()) follow(live->stats());
@@ -47,6 +47,7 @@ void Losses::follow(const LiveStats& stats) {
         added(source_, stats.arrived.lost_blocks + stats.arrived.misshapen_blocks) + added(recorder_, of_recording);
     if (lost <= 0) return;
     unseen_ += lost;
+    total_ += lost;
     constexpr double merged_s = 1;  // one marker for losses this close together
     constexpr std::size_t max_losses = 1000;
     if (!all_.empty() && stats.seconds - all_.back().at_s < merged_s) {
@@ -59,8 +60,14 @@ void Losses::follow(const LiveStats& stats) {
     if (selected_ != none && selected_ > 0) --selected_;
 }
 
+std::string Losses::short_text() const {
+    return fmt::format("{} {}", unseen_, volumes_ > 0 ? "incomplete" : "lost");
+}
+
 std::string Losses::text() const {
-    return volumes_ > 0 ? fmt::format("{} incomplete", unseen_) : plural(unseen_, "blocks") + " lost";
+    if (volumes_ > 0) return fmt::format("{} incomplete", unseen_);
+    const std::string all = unseen_ < total_ ? fmt::format(" ({} in all)", total_) : "";
+    return plural(unseen_, "blocks") + " lost" + all;
 }
 
 void Losses::show_next(Viewer& viewer) {

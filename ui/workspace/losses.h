@@ -24,7 +24,10 @@ class Losses {
 
     // Number that was not acknowledged: blocks of a live source, or incomplete volumes of a recorded scan.
     std::int64_t unseen() const { return unseen_; }
-    std::string text() const;  // "3 blocks lost"
+    // Number since the document was opened, acknowledged or not.
+    std::int64_t total() const { return total_; }
+    std::string short_text() const;  // "3 lost"
+    std::string text() const;        // "3 blocks lost", or after an acknowledgement "3 blocks lost (20 in all)"
     void acknowledge() { unseen_ = 0; }
 
     // Losses of the live source since it was started, oldest first. Losses within a second are one.
@@ -42,7 +45,7 @@ class Losses {
     std::weak_ptr<const void> life_;          // of the document
     std::int64_t source_ = 0, recorder_ = 0;  // blocks already counted
     double seconds_ = 0;
-    std::int64_t unseen_ = 0;
+    std::int64_t unseen_ = 0, total_ = 0;
     std::int64_t volumes_ = 0;  // incomplete volumes of a recorded scan
     std::deque<Loss> all_;
     std::size_t selected_ = static_cast<std::size_t>(-1);

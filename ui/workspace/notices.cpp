@@ -41,6 +41,12 @@ void Notices::add(Notice notice) {
     if (notices_.size() > max_notices) notices_.pop_front();
 }
 
+void Notices::restate(std::string_view place, std::string_view topic, std::string_view line) {
+    for (Notice& notice : notices_) {
+        if (notice.stands && notice.place == place && notice.topic == topic) notice.line = line;
+    }
+}
+
 void Notices::settle(std::string_view place) {
     for (Notice& notice : notices_) {
         if (notice.is_problem && notice.place == place) notice.stands = false;

@@ -40,6 +40,9 @@ class Notices {
     void report_problem(std::string_view place, std::string_view line, std::string_view topic = "");
     void note(std::string_view place, std::string_view line, NoticeFile file = {});
 
+    // Changes the line of the pending notice with this place and topic, which states a count.
+    void restate(std::string_view place, std::string_view topic, std::string_view line);
+
     // Marks errors of a place as resolved.
     void settle(std::string_view place);
     // Marks all notices of a place as obsolete, because its subject was closed.

@@ -287,6 +287,8 @@ void Workspace::update(double now_s) {
     parts.drop_other_channels();
     parts.check_session();
     parts.losses.update(parts.viewer);
+    // One count in all places: that of the session's event grows old.
+    if (parts.losses.unseen() > 0) parts.notices.restate("source", "lost", parts.losses.text());
     watch("calibration", [&] { parts.calibrating.update(*this); });
     parts.raw.update();
     parts.recordings.update();
