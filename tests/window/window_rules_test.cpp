@@ -139,6 +139,7 @@ TEST_F(WindowRules, LiveButtonsStayReachableInSmallWindows) {
             for (std::size_t j = 0; j < i; ++j) EXPECT_FALSE(overlap(all[i], all[j])) << i << " " << j;
         }
         EXPECT_EQ(window().place_of("bar.record"), before) << "losses have a reserved place";
+        for (const auto& [name, place] : window().places()) EXPECT_FALSE(name.starts_with("cut.")) << name;
         click(middle_of("bar.record"));
         ASSERT_TRUE(turn_until([this] { return work().viewer().live()->is_recording(); }));
         turns(3);

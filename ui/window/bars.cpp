@@ -228,6 +228,7 @@ bool bar_button(const PanelContext& context, const BarButton& button, float left
     ImGui::PushFont(style.text);
     const std::string seen = shortened(button.text, left + width - style.px(4) - at);
     ImGui::PopFont();
+    if (!button.text.empty() && seen != button.text) note_place(context, std::string("cut.") + button.name);
     list.AddText(style.text, style.text->FontSize, {at, std::round(middle - 0.5f * style.text->FontSize)},
                  shade(text_colour, opacity), seen.c_str());
     list.PopClipRect();
@@ -404,7 +405,7 @@ float write(const PanelContext& context, ImFont* font, float left, float max_wid
 }
 
 // Returns devices and rates, for the right end.
-std::string stats_text(const PanelContext& context) {
+std::string stats_text(const PanelContext& context, bool has_device) {
     Workspace& work = context.work;
     std::string text;
     const auto add = [&text](const std::string& part) {
@@ -417,9 +418,9 @@ std::string stats_text(const PanelContext& context) {
         }
         const std::string backend_description = view_source->backend_description();
         // Reasons and details, in parentheses, are in the panels.
-        add(without_parentheses(backend_description.substr(0, backend_description.find(';'))));
-        if (backend_description.empty()) add(work.viewer().renderer().device_name());
-    } else {
+        if (has_device) add(without_parentheses(backend_description.substr(0, backend_description.find(';'))));
+        if (has_device && backend_description.empty()) add(work.viewer().renderer().device_name());
+    } else if (has_device) {
         add(work.viewer().renderer().device_name());
     }
     if (context.state.pace.pictures_per_s > 0) add(fmt::format("{:.0f}/s", context.state.pace.pictures_per_s));
@@ -619,10 +620,12 @@ void StatusLine::draw(const PanelContext& context, const Region& place) {
     draw_notice(context, is_low ? 1 : 2, begin, notice_end, middle);
     draw_work(context, right, end, is_low ? middle : middle - style.px(10));
     if (is_low) return ImGui::End();
-    const std::string stats = stats_text(context);
-    ImGui::PushFont(style.text);
-    const float width = std::min(ImGui::CalcTextSize(stats.c_str()).x, end - right);
-    ImGui::PopFont();
+    const auto width_of = [&style](const std::string& text) {
+        return style.text->CalcTextSizeA(style.text->FontSize, 1e6f, 0, text.c_str()).x;
+    };
+    std::string stats = stats_text(context, true);
+    if (width_of(stats) > end - right) stats = stats_text(context, false);  // whole words only
+    const float width = std::min(width_of(stats), end - right);
     write(context, style.text, end - width, width, middle + style.px(11), stats, style.muted);
     ImGui::End();
 }
