@@ -1,5 +1,7 @@
 // Flow, measurements, layers, the palette and the tour in the window. Results are checked in pixels, in the positions
 // of controls and in the workspace.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <fstream>
@@ -94,6 +96,10 @@ TEST_F(WindowWork, ShowsVelocityUnderPointer) {
     ASSERT_TRUE(settle());
     move(middle_of(PaneKind::b_scan));
     ASSERT_TRUE(turn_until([this] { return window().place_of("read-out.velocity").has_value(); }, 200));
+    const auto read_out = window().place_of("read-out.velocity"),
+               bar = window().place_of(fmt::format("flow.bar.{}", static_cast<int>(PaneKind::b_scan)));
+    ASSERT_TRUE(bar.has_value());
+    EXPECT_LE((*read_out)[2], (*bar)[0]) << "it covers the colour bar";
     move({2, 2});
     turns(5);
     EXPECT_FALSE(window().place_of("read-out.velocity").has_value());

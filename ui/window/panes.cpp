@@ -536,17 +536,19 @@ void Panes::draw_tool(const PanelContext& context, const VolumeGrid& grid, const
 }
 
 // Colour bar of the flow with unit and direction at the right edge of a pane. Omitted if the picture of the volume has
-// its own.
-void Panes::draw_flow_bar(const PanelContext& context, const Pane& pane) const {
+// its own. Returns its left edge, which the read-out does not pass. In a small pane with a read-out, the bar has no
+// labels.
+float Panes::draw_flow_bar(const PanelContext& context, const Pane& pane, bool has_read_out) const {
     const View& view = context.work.view();
     const bool has_own = pane.kind == PaneKind::volume && view.colour_bar;
-    if (has_own || view.flow_shown == FlowDisplay::hidden || view.flow_shown == FlowDisplay::alone) return;
+    const float edge = high_corner(pane.place).x - context.style.px(12);
+    if (has_own || view.flow_shown == FlowDisplay::hidden || view.flow_shown == FlowDisplay::alone) return edge;
     const std::optional<FlowScale> scale = context.work.viewer().view_source()->flow_scale(view);
-    if (!scale || scale->range <= 0) return;
+    if (!scale || scale->range <= 0) return edge;
     const Style& style = context.style;
     const ImVec2 low = low_corner(pane.place), high = high_corner(pane.place);
     const float room = high.y - low.y, height = std::min(0.45f * room, style.px(130)), width = style.px(9);
-    if (height < style.px(36) || high.x - low.x < style.px(110)) return;
+    if (height < style.px(36) || high.x - low.x < style.px(110)) return edge;
     const float right = high.x - style.px(10), top = low.y + 0.5f * (room - height) - style.px(12);
     const ColourMap map = colour_map(view.flow_colour_map);
     ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -561,10 +563,13 @@ void Panes::draw_flow_bar(const PanelContext& context, const Pane& pane) const {
                            ImGui::GetColorU32({static_cast<float>(colour.r), static_cast<float>(colour.g),
                                                static_cast<float>(colour.b), 1}));
     }
+    float left = right - width - style.px(8);
+    if (has_read_out && high.x - low.x < style.px(360)) return left;
     const auto label = [&](const std::string& text, float middle) {
         const float text_width = style.text->CalcTextSizeA(style.text->FontSize, 1e6f, 0, text.c_str()).x;
-        tag(style, style.text, {right - width - style.px(16) - text_width, middle - 0.5f * style.text->FontSize}, text,
-            style.ink);
+        const float from = right - width - style.px(16) - text_width;
+        tag(style, style.text, {from, middle - 0.5f * style.text->FontSize}, text, style.ink);
+        left = std::min(left, from - style.px(8));
     };
     const std::string number = short_number(scale->range);
     const std::string unit = scale->unit.empty() ? "" : " " + scale->unit;
@@ -574,13 +579,16 @@ void Panes::draw_flow_bar(const PanelContext& context, const Pane& pane) const {
     label(sign + number + unit + (scale->has_sign && has_room ? fmt::format(" {}", positive) : ""), top);
     if (height > style.px(60)) label("0", top + (scale->has_sign ? 0.5f * height : height));
     if (scale->has_sign) label("−" + number + (has_room ? fmt::format("{} {}", unit, negative) : ""), top + height);
+    context.state.controls.places["flow.bar." + std::to_string(static_cast<int>(pane.kind))] = {left, top, right,
+                                                                                                top + height};
+    return left;
 }
 
-// Draws the read-out below the title, away from the scale bar, with line breaks as needed.
-void Panes::draw_read_out(const PanelContext& context, const Pane& pane, float top) const {
+// Draws the read-out below the title, away from the scale bar and up to `right`, with line breaks as needed.
+void Panes::draw_read_out(const PanelContext& context, const Pane& pane, float top, float right) const {
     const Style& style = context.style;
     const float left = low_corner(pane.place).x + style.px(8);
-    const float room = high_corner(pane.place).x - style.px(20) - left;
+    const float room = right - style.px(8) - left;
     const auto width_of = [&style](const std::string& text) {
         return style.numbers->CalcTextSizeA(style.numbers->FontSize, 1e6f, 0, text.c_str()).x;
     };
@@ -633,10 +641,11 @@ void Panes::draw_marks(const PanelContext& context, const VolumeGrid& grid, cons
         draw_letters(context.style, pane.place, letters_of(pane.marks->view, grid, view_source.orientation()));
     draw_surfaces(context, grid, pane);
     if (pane.kind == PaneKind::volume) draw_light_handles(context, pane.marks->view, pane.place);
-    draw_flow_bar(context, pane);
+    const bool has_read_out = hovered_ == pane.kind && !read_out_.empty();
+    const float right = draw_flow_bar(context, pane, has_read_out);
     draw_tool(context, grid, pane);
     const float below = draw_title(context, grid, pane);
-    if (hovered_ == pane.kind && !read_out_.empty()) draw_read_out(context, pane, below);
+    if (has_read_out) draw_read_out(context, pane, below, right);
     list.PopClipRect();
 }
 

@@ -150,11 +150,11 @@ class Panes {
     void measure_under_pointer(const PanelContext& context);
     bool has_dragged(const PanelContext& context) const;
 
-    void draw_flow_bar(const PanelContext& context, const Pane& pane) const;
+    float draw_flow_bar(const PanelContext& context, const Pane& pane, bool has_read_out) const;
     void draw_surfaces(const PanelContext& context, const VolumeGrid& grid, const Pane& pane) const;
     void draw_tool(const PanelContext& context, const VolumeGrid& grid, const Pane& pane) const;
     float draw_title(const PanelContext& context, const VolumeGrid& grid, const Pane& pane) const;
-    void draw_read_out(const PanelContext& context, const Pane& pane, float top) const;
+    void draw_read_out(const PanelContext& context, const Pane& pane, float top, float right) const;
     void draw_marks(const PanelContext& context, const VolumeGrid& grid, const Pane& pane) const;
     void follow(const PanelContext& context, Pane& pane, ViewSource& view_source);
     bool are_rays_done(const Renderer& renderer);
