@@ -144,7 +144,8 @@ struct OutputText {
     bool is_file = false;                                    // never in memory, for example a scan with its spectra
     bool is_checked_by_run = false;                          // run() checks its files, for example one per volume
     bool is_printed = false;                                 // the command prints it if no file is named
-    std::string (*streamed)(const Settings&) = nullptr;      // ending at standard output; nullptr: decided by kind
+    bool are_surfaces = false;  // of the first input: the window draws them over it, as the panel Layers does
+    std::string (*streamed)(const Settings&) = nullptr;  // ending at standard output; nullptr: decided by kind
 };
 
 // Endings of its files, the usual one first; empty: any.

@@ -369,7 +369,8 @@ void Segment::describe_outputs(OperationParts<Segment>& parts) {
         .output({.name = "output",
                  .kind = OutputKind::volume_or_table,
                  .help = "depths of the surfaces: a volume file, or a table",
-                 .is_own = is_own_surface_table},
+                 .is_own = is_own_surface_table,
+                 .are_surfaces = true},
                 &Segment::output)
         .output({.name = "picture", .kind = OutputKind::figure, .help = "a B-scan with the surfaces drawn into it"},
                 &Segment::picture)

@@ -13,6 +13,8 @@
 #include "engine/io/file_name.h"
 #include "engine/io/png_file.h"
 #include "engine/io/volume_file.h"
+#include "layered_volume.h"
+#include "ui/workspace/layering.h"
 #include "ui/workspace/operating.h"
 #include "window_run.h"
 
@@ -160,6 +162,26 @@ TEST_F(OperationPanel, NewOperationRunsOnDisplayedVolume) {
     look();
     EXPECT_TRUE(window().place_of("operation.result=voxels").has_value());
     keep("invert-done");
+}
+
+TEST_F(OperationPanel, SurfacesOfDisplayedVolumeAreDrawnOverIt) {
+    options_.assignments = {"window.open_panels=operations"};
+    open_window(1280, 4000);  // the form is long
+    write_volume(folder() / "layered.nrrd", layered_volume());
+    work().open(folder() / "layered.nrrd");
+    ASSERT_TRUE(turn_until([this] { return work().viewer().is_open() && work().viewer().view_source()->grid(); }));
+    ASSERT_TRUE(settle());
+    choose("segment");
+    operating().set(form(), "segment.preset", std::string("layers"));
+    operating().set(form(), "layers.count", std::int64_t{2});
+    name_output();
+    click(middle_of("operation.run"));
+    ASSERT_TRUE(run_ends()) << (report().error ? report().error->line() : "");
+    ASSERT_TRUE(turn_until([this] { return work().layering().surfaces() != nullptr; }))
+        << (report().error ? report().error->line() : "no error");
+    EXPECT_EQ(work().layering().surfaces()->all.size(), 2u);
+    EXPECT_FALSE(work().layering().has_unsaved()) << "they are in the file";
+    EXPECT_EQ(work().viewer().view_source()->name(), "layered.nrrd") << "the volume stays open";
 }
 
 TEST_F(OperationPanel, WrongValueIsRefusedBesideItsField) {

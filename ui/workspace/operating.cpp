@@ -9,6 +9,7 @@
 #include "app/open/open_volume.h"
 #include "app/viewer/live_controller.h"
 #include "engine/io/file_name.h"
+#include "ui/workspace/layering.h"
 #include "ui/workspace/workspace.h"
 #include "ui/workspace/workspace_state.h"
 
@@ -100,9 +101,17 @@ bool is_opened(const OutputText& text, const std::filesystem::path& file) {
     return !is_page && may_open(file) && std::filesystem::exists(file, problem);
 }
 
-// Returns the first result that Echolux opens, or an empty path.
-std::filesystem::path file_to_open(const Operation& operation) {
+// Returns the surfaces that the operation wrote, or an empty path.
+std::filesystem::path surfaces_of(const Operation& operation) {
+    const auto& outputs = operation.info().outputs;
+    const auto found = std::ranges::find_if(outputs, &OutputText::are_surfaces);
+    return found == outputs.end() ? std::filesystem::path() : operation.output(found->name).file;
+}
+
+// Returns the first result that Echolux opens in place of the document, or an empty path.
+std::filesystem::path file_to_open(const Operation& operation, bool draws_surfaces) {
     for (const OutputText& text : operation.info().outputs) {
+        if (text.are_surfaces && draws_surfaces) continue;
         const std::filesystem::path& file = operation.output(text.name).file;
         if (!file.empty() && is_opened(text, file)) return file;
     }
@@ -255,7 +264,10 @@ PendingVolume Operating::displayed_volume(std::string_view input) const {
 void Operating::finish(OperationForm& form, const Operation& operation, const OperationReport& report) {
     form.report = report;
     state_.notices.settle("operation");
-    const std::filesystem::path opened = file_to_open(operation);
+    const std::filesystem::path surfaces = surfaces_of(operation);
+    const bool draws_surfaces = form.options.opens_result && form.uses_displayed_volume() && !surfaces.empty();
+    if (draws_surfaces) work_.layering().open(work_, surfaces);
+    const std::filesystem::path opened = file_to_open(operation, draws_surfaces);
     for (const std::filesystem::path& file : report.files) {
         std::error_code problem;
         const auto opener = file == opened ? NoticeFile::Opener::echolux : NoticeFile::Opener::desktop;
