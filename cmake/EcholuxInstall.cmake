@@ -17,6 +17,18 @@ endfunction()
 
 echolux_carried(echolux)
 echolux_carried(echolux-reader)
+# Completion of the shells, in the folders where they look. A program for another machine cannot be run here.
+install(CODE [[
+    set(program "${CMAKE_INSTALL_PREFIX}/bin/echolux")
+    foreach(place bash-completion/completions/echolux zsh/site-functions/_echolux fish/vendor_completions.d/echolux.fish)
+        string(REGEX MATCH "^[a-z]+" shell ${place})
+        execute_process(COMMAND "$ENV{DESTDIR}${program}" info --completion ${shell} OUTPUT_VARIABLE script
+            RESULT_VARIABLE result ERROR_QUIET)
+        if(result EQUAL 0)
+            file(WRITE "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}/share/${place}" "${script}")
+        endif()
+    endforeach()
+]])
 if(TARGET echolux_library)  # its libraries are in the same folder, and so are their dependencies
     target_link_options(echolux_library PRIVATE -Wl,--disable-new-dtags)
 endif()

@@ -20,6 +20,7 @@
 #include "compute/plan/describe.h"
 #include "engine/acquire/source.h"
 #include "engine/scan/scan.h"
+#include "ui/cli/completion.h"
 #include "ui/cli/options.h"
 #include "ui/cli/output.h"
 #include "ui/cli/program.h"
@@ -35,7 +36,7 @@ struct InfoOptions {
     bool sources = false;
     bool guess = false;
     bool all = false;
-    std::string output;
+    std::string output, completion;
     bool recipes = false;
     bool presets = false;
     bool operations = false;
@@ -318,9 +319,15 @@ void add_info(CLI::App& program) {
         lists[i]->excludes(file);
         for (std::size_t other = i + 1; other < lists.size(); ++other) lists[i]->excludes(lists[other]);
     }
+    command->add_option("--completion", options->completion, "print a script for completion in this shell")
+        ->type_name("bash|zsh|fish")
+        ->excludes(file);
     add_recipe_option(*command, options->assignments);
     add_set_option(*command, options->assignments);
-    command->callback([options] { inform(*options); });
+    command->callback([options, &program] {
+        if (options->completion.empty()) return inform(*options);
+        answer("{}", completion_script(program, options->completion));
+    });
 }
 
 }  // namespace echolux
