@@ -1,4 +1,5 @@
 """The main workflow: simulate, inspect, reconstruct, render."""
+import json
 import re
 
 import numpy as np
@@ -74,3 +75,25 @@ class WithoutVulkan(ProgramCase):
         scan = write_scan(self.folder)
         self.succeed("reconstruct", scan, "-o", "v.nrrd")
         self.refuse("render", "v.nrrd", "-o", "p.png", environment=NO_VULKAN, names=["vulkan"])
+
+
+class InvalidSpectra(ProgramCase):
+    def test_have_no_value_and_change_no_mean(self):
+        """NumPy subtracts the mean of the valid spectra of each B-scan."""
+        spectra = np.random.default_rng(3).normal(1000, 50, (3, 12, 256)).astype("<f4")
+        bad = [(0, 2), (1, 0), (1, 11)]
+        for place, value in zip(bad, (np.nan, -np.inf, 1e20)):
+            spectra[place + (100,)] = value
+        scan = write_scan(self.folder, spectra, scan={"sample_format": "f32"},
+                          recipe={"background": "frame_mean", "window": "hann", "quantity": "amplitude", "voxel": "f32"})
+        told = json.loads(self.succeed("reconstruct", scan, "-o", "v.nrrd", "--json").out)
+        self.assertEqual([line for line in told["warnings"] if "not finite" in line],
+                         [line for line in told["warnings"] if line.startswith("volume 0: the spectra of 3 A-scans")])
+        self.assertEqual(sum("not finite" in line for line in told["warnings"]), 1)
+        self.assertIn("invalid_a_scans", self.succeed("info", "v.nrrd").out)
+        valid = spectra.astype(float)
+        for place in bad:
+            valid[place] = np.nan
+        fringes = (valid - np.nanmean(valid, axis=1, keepdims=True)) * np.hanning(256)
+        expected = np.abs(np.fft.fft(fringes)[..., :128]) / np.hanning(256).sum()
+        np.testing.assert_allclose(read_volume(self.folder / "v.nrrd"), expected, atol=1e-3 * np.nanmax(expected))
