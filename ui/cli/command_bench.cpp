@@ -106,7 +106,7 @@ void bench(const BenchOptions& options) {
     BenchReport report;
     std::exception_ptr interruption;
     try {
-        TerminalProgress progress(AtInterrupt::only_cancels);
+        TerminalProgress progress;
         measure(options, report, progress);
     } catch (const Error& error) {
         if (error.code() != ErrorCode::cancelled || (report.figures.empty() && report.ceilings.empty())) throw;
