@@ -16,7 +16,10 @@
 #include "compute/error.h"
 #include "compute/indexing.h"
 #include "compute/plural.h"
+#include "engine/build.h"
+#include "engine/io/file_name.h"
 #include "engine/io/image_format.h"
+#include "engine/io/picture_file.h"
 #include "engine/offline/recoder.h"
 
 namespace echolux {
@@ -97,6 +100,26 @@ class ConvertedVolumes {
     std::shared_ptr<Volume> volume_;
 };
 
+// Gray PNG of a volume that is one picture: pixels are the codes.
+void require_picture(const VolumeGrid& grid, std::int64_t time_points) {
+    const bool has_type = grid.type == VoxelType::u8 || grid.type == VoxelType::u16;
+    if (has_type && grid.b_scans == 1 && time_points == 1) return;
+    throw Error(ErrorCode::bad_setting,
+                has_type ? "a PNG holds one slice, not " + plural(grid.b_scans * time_points, "B-scans")
+                         : std::string("a PNG holds u8 or u16"),
+                "output", has_type ? "use `figure` for one B-scan" : "set `type` and `range`, or use `figure`");
+}
+
+void write_picture(const std::filesystem::path& path, const Volume& volume) {
+    const VolumeGrid& grid = volume.grid;
+    std::vector<std::byte> rows(volume.voxels.size());
+    transpose(volume.voxels, rows, grid.type, grid.a_scans, grid.depth);
+    const int bits = 8 * static_cast<int>(bytes_of(grid.type));
+    const auto writer = create_picture(path, {grid.a_scans, grid.depth, 1, bits}, {{text_program, version}});
+    writer->write(rows);
+    writer->finish();
+}
+
 enum class ConvertedType { unchanged, u8, u16, i16, f32 };
 enum class OmeVersion { automatic, zarr_2, zarr_3 };
 
@@ -110,6 +133,12 @@ struct Convert {
 
     std::int64_t parts = 1;
 
+    static std::vector<std::string> endings() {
+        std::vector<std::string> all = written_endings();
+        all.emplace_back(".png");
+        return all;
+    }
+
     static void describe(OperationParts<Convert>& parts);
 
     void run(Context& context) {
@@ -118,7 +147,10 @@ struct Convert {
         const SeriesHeader header = from.header(time_points);
         const Recoder recoder(header.grid, voxel_type(header.grid), chosen_range());
         const SeriesHeader written = header_of_output(header, recoder.grid(), time_points);
-        ConvertedVolumes to(output, written, storage());
+        const bool is_picture = lower_ending(output.file) == ".png";
+        if (is_picture) require_picture(written.grid, written.time_points);
+        OperationOutput held{{}, true};
+        ConvertedVolumes to(is_picture ? held : output, written, storage());
         const std::int64_t b_scans = header.grid.b_scans, together = std::min(from.b_scans_together(), b_scans);
         MebibyteProgress done(
             context.progress, "convert",
@@ -130,7 +162,11 @@ struct Convert {
                 to.write(recoder(voxels), written.grid, [&](double share) { done.advance(share * bytes); });
             }
         }
-        to.finish(output);
+        to.finish(is_picture ? held : output);
+        if (is_picture) {
+            write_picture(output.file, *held.volume);
+            if (output.is_kept) output.volume = held.volume;
+        }
         context.progress.end();
         report(context, from, written);
     }
@@ -140,7 +176,7 @@ struct Convert {
         if (parts > 1) context.say(fmt::format("joined from {} each", plural(parts, "parts")));
         if (output.file.empty()) return;
         context.files.push_back(output.file);
-        context.warn(lost_in(written, output.file));
+        if (lower_ending(output.file) != ".png") context.warn(lost_in(written, output.file));
     }
 
     Interval chosen_time_points(const SeriesHeader& header) const {
@@ -199,9 +235,12 @@ void Convert::describe(OperationParts<Convert>& parts) {
         .argument(choice("ome_version", &Convert::ome_version, {"automatic", "0.4", "0.5"}, Effect::file,
                          "version of OME-Zarr: 0.4 (automatic) uses Zarr 2, 0.5 uses Zarr 3"))
         .output({.name = "output",
-                 .help = "volume or series; kept in memory (C, Python): one time point",
+                 .kind = OutputKind::volume_or_figure,
+                 .help = "volume or series; kept in memory (C, Python): one time point; of one slice also a gray *.png",
                  .is_required = true,
-                 .is_positional = true},
+                 .placeholder = "VOLUME",
+                 .is_positional = true,
+                 .endings = endings()},
                 &Convert::output)
         .result("parts", "", "parts that were joined per time point; 1: not joined", &Convert::parts);
 }

@@ -189,7 +189,8 @@ OutputKind kind_of(const OutputText& text, const std::filesystem::path& file) {
 
 Output rule_for(const OutputText& text, const std::filesystem::path& file) {
     switch (kind_of(text, file)) {
-        case OutputKind::volume: return {file, is_own_volume, text.endings};
+        case OutputKind::volume:  // check_writable() checks endings such as .nii.gz
+            return {file, is_own_volume, text.kind == OutputKind::volume ? text.endings : std::vector<std::string>()};
         case OutputKind::figure: return {file, is_own_figure, text.endings};
         case OutputKind::table:
             return {file, text.is_own, text.endings.empty() ? std::vector<std::string>{".csv"} : text.endings};

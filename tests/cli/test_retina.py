@@ -1,11 +1,13 @@
 """Tables of thickness and of en-face images: closed forms, and twins by SciPy."""
 import csv
 import json
+import struct
 import unittest
 
 import numpy as np
 from scipy import ndimage
 
+from png_files import read_png
 from scans import write_nrrd
 from support import ProgramCase, read_volume
 
@@ -127,6 +129,19 @@ class Thickness(ProgramCase):
         turned = {(row["kind"], row["sector"]): row["mean_um"]
                   for row in self.measure("c.nrrd", "--eye", "OS", "--start", "superior", "--reversed")[0]["sectors"]}
         self.assertAlmostEqual(turned["sector", "N"], um[(90 - degrees - 135) % 360 < 90].mean(), places=3)
+
+
+class Fundus(ProgramCase):
+    def test_picture_is_written_pixel_by_pixel(self):
+        pixels = np.random.default_rng(4).integers(0, 256, (30, 40), "u1")
+        header = bytearray(2048)
+        struct.pack_into("<12siiiddd", header, 0, b"HSF-OCT-103\0", 5, 2, 7, 0.012, 0.025, 0.003)
+        struct.pack_into("<iidd", header, 48, 40, 30, 0.02, 0.02)
+        (self.folder / "scan.vol").write_bytes(bytes(header) + pixels.tobytes() + bytes(2 * 5 * 7 * 4))
+        self.succeed("convert", "scan.vol:fundus", "fundus.png")
+        np.testing.assert_array_equal(read_png(self.folder / "fundus.png")[..., 0], pixels)
+        self.refuse("convert", "scan.vol", "volume.png", names=["a png holds u8 or u16"])
+        self.refuse("convert", "scan.vol", "volume.png", "--type", "u8", "--range", "0:1", names=["one slice, not 2"])
 
 
 class Angiogram(ProgramCase):

@@ -106,7 +106,7 @@ void add_outputs(CLI::App& command, Given& given) {
         std::string help(text.help);
         if (is_first && (text.kind == OutputKind::volume || text.kind == OutputKind::volume_or_figure)) {
             help += "; the ending decides the format: " + endings_written() + "; - for standard output, as NumPy";
-            if (text.kind == OutputKind::volume_or_figure) help += " or PNG";
+            if (text.streamed != nullptr) help += " or PNG";
         } else if (text.kind == OutputKind::table || (is_first && text.kind == OutputKind::figure))
             help += "; - for standard output";
         std::string names = (text.name == "output" ? "-o," : "") + dashed(text.name);
