@@ -63,7 +63,7 @@ class Displacement(ProgramCase):
                 self.assertLess(spread, 1.2)
                 self.assertGreater(spread, 0.9)  # otherwise the bound would be wrong
 
-    def test_displacement_is_that_of_the_tissue(self):
+    def test_displacement_is_that_of_tissue(self):
         nm = 40 * np.sin(np.arange(12) / 2)[:, None, None, None] * np.linspace(0, 1, 96)
         self.write(np.broadcast_to(phase_of(nm), (12, 2, 24, 96)), 25)
         found = self.measure("--displacement", "nm.nrrd", "--quality", "quality.nrrd", "--moment", 5, "--table", "times.csv")
@@ -104,7 +104,7 @@ class Displacement(ProgramCase):
         self.assertGreater(missing[23:].mean(), 0.99)
         self.assertAlmostEqual(found["known"], 1 - missing.mean(), delta=0.001)
 
-    def test_surface_moves_against_another_within_a_nanometre(self):
+    def test_surface_moves_against_another_within_nanometre(self):
         """The whole eye moves by more than a turn per step, differently in each A-scan."""
         nm = 300 * (1 - np.exp(-np.arange(30) / 8.0))
         field = np.zeros((30, 4, 32, 64), complex)

@@ -86,7 +86,7 @@ class Dynamics(ProgramCase):
             band = 10 * np.log10(expected[(hz >= low) & (hz < high)].sum())
             self.assertAlmostEqual(np.median(read_volume(self.folder / f"{name}.nrrd")), band, delta=0.3, msg=name)
 
-    def test_repeats_files_and_series_give_the_same(self):
+    def test_repeats_files_and_series_have_same_maps(self):
         power = np.random.default_rng(5).exponential(1, (8, 2, 6, 16))
         series = 10 * np.log10(power)
         write_series(self.folder / "series.nrrd", series, STEP_S)
