@@ -96,6 +96,22 @@ def moved(random, field, phase, snr_db):
     return still + circular(random, still.shape) * np.sqrt((np.abs(field) ** 2).mean() / 10 ** (snr_db / 10))
 
 
+def compressed(random, shape, strain, row_um, wavelength_um, index, per_row=6, width=1.5):
+    """Two moments [2][1][a][z] of point scatterers at any depth, seen through a Gaussian of this half width in rows, before and after
+    depths grow by `strain` around the middle. Phase and speckle follow from the depths, as in an instrument."""
+    a_scans, depth = shape
+    z = random.uniform(-4 * width, depth + 4 * width, (a_scans, 1, per_row * depth))
+    strength = circular(random, z.shape)
+    rows = np.arange(depth)[:, None]
+    moments = []
+    for moment in (0, 1):
+        at = z + moment * strain * (z - depth / 2)
+        turned = strength * np.exp(4j * np.pi * index / wavelength_um * row_um * at)
+        near = [np.exp(-(((at[a] - rows) / width) ** 2)) @ turned[a, 0] for a in range(a_scans)]
+        moments.append(near)
+    return np.array(moments)[:, None]
+
+
 def phase_of_nm(nm, wavelength_um, index):
     return 4 * np.pi * index / wavelength_um * np.asarray(nm) / 1000
 
