@@ -292,9 +292,9 @@ struct Displacement {
             if (std::min(a, grid.a_scans - 1 - a) < displacement.window_a_scans / 2)
                 inner[index(a)].assign(index(moments), unknown);
         }
+        const double step = series.step_s();
         speed = wave_speed_of(inner);
         if (!speed.is_found()) return;
-        const double step = times_s.back() / static_cast<double>(moments - 1);
         const double s_per_um = (speed.slowness * step + series.a_scan_s()) / grid.spacing_um[1];
         speed_m_s = 1e-6 / s_per_um;
         // Kernels that overlap share their noise.
