@@ -246,7 +246,7 @@ void Catheter::describe(OperationParts<Catheter>& parts) {
                  .is_own = [](const std::filesystem::path& path) { return begins_with(path, contour_heading); }},
                 &Catheter::contours)
         .section("catheter", "Catheter", &Catheter::catheter)
-        .section("geometry", "", &Catheter::geometry)
+        .section("geometry", "Geometry", &Catheter::geometry)
         .result("rms_a_scans", "A-scans", "deviation from uniform rotation",
                 [](const Catheter& one) { return one.rotation.rms_a_scans; })
         .result("frame_rms_a_scans", "A-scans", "distance of the shifts between frames from the solution",

@@ -98,7 +98,7 @@ namespace {
 
 constexpr std::int64_t knot = 8;  // A-scans
 
-// Intensities relative to their surroundings, less 1; 0 where there is no signal.
+// Intensities relative to their surroundings, less 1; 0 without signal.
 struct Contrast {
     std::vector<float> values;
     std::vector<std::uint8_t> is_lit;
@@ -118,7 +118,7 @@ Contrast contrast_of(const std::vector<float>& power, const VolumeGrid& grid, st
     parallel_for(0, lines_of(grid), [&](std::int64_t line) {
         for (std::int64_t row = 0; row < grid.depth; ++row) {
             const std::size_t i = index(line * grid.depth + row);
-            // An edge above, such as the wall, is no speckle.
+            // Edges such as the wall are left out: they are not speckle.
             constexpr std::int64_t reach = 14;
             const bool is_even = row >= first_row + reach && mean[i - reach] > 0.4F * mean[i];
             made.is_lit[i] = is_even && mean[i] > floor ? 1 : 0;

@@ -58,7 +58,7 @@ struct Rotation {
     std::int64_t frame_shifts = 0, speeds = 0, fiducials = 0;  // that are used
 };
 
-// `first_row`: tissue is below. Throws Error{bad_setting} if neither speeds nor shifts are found.
+// `first_row`: tissue is below. Throws Error{bad_setting} if fewer than a quarter of the places have a speed or shift.
 Rotation found_rotation(const std::vector<float>& power, const VolumeGrid& grid, std::int64_t first_row,
                         const CatheterRecipe& recipe, const std::vector<Fiducial>& fiducials, Progress& progress);
 
@@ -67,7 +67,7 @@ std::vector<float> uniform_turns(const std::vector<float>& power, const VolumeGr
 
 // ---- Lumen
 
-// Of one frame; NaN where the wall is not seen.
+// The lumen of one frame; NaN where the wall is not seen.
 struct LumenContour {
     std::vector<float> radius_um;  // per A-scan, from the axis
     double area_mm2 = 0;           // with radii between seen parts; NaN if less than half is seen

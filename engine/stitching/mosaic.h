@@ -18,7 +18,7 @@ struct VoxelBelow {
 };
 
 // Tiles are shifted by cubic interpolation of their linear intensity and equalised. Where they overlap, each counts by
-// its distance from its edges, so that a tile ends where it counts nothing. NaN where there is no tile. Memory holds
+// its distance from its edges, so that a tile ends where it counts nothing. NaN outside the tiles. Memory holds
 // some B-scans of the tiles that the current one passes, at most those of two rows of tiles.
 class Mosaic {
   public:

@@ -8,7 +8,7 @@
 //    left out while it is more than `max_error` voxels off (S. Preibisch et al., Bioinformatics 25(11), 2009).
 // 3. Brightness in dB is a gain per tile, a polynomial over the field and one over depth, which are the same for all
 //    tiles. Their differences between tiles are fitted to the block means of the overlaps. A ramp over the whole mosaic
-//    cannot be told from one over the field of each tile, so the smallest coefficients are chosen.
+//    looks the same as one over the field of each tile, so the smallest coefficients are chosen.
 #pragma once
 
 #include <array>

@@ -39,7 +39,7 @@ class Stitching(ProgramCase):
                                   env=os.environ, check=True)
         return 1024 * int(finished.stdout.splitlines()[-1])
 
-    def test_slow_memory_is_that_of_a_few_tiles(self):
+    def test_slow_memory_is_half_of_tiles(self):
         volume = self.write_tiles()
         search = ("--search", 20, "--search-depth", 10)
         idle = self.peak_bytes("info", "--settings")

@@ -69,7 +69,7 @@ TEST_F(CatheterFrames, SheathIsFound) {
     EXPECT_FALSE(found_sheath(without, grid).is_found());
 }
 
-TEST_F(CatheterFrames, AnglesAreWithinHalfAnAScan) {
+TEST_F(CatheterFrames, AnglesAreWithinHalfLines) {
     std::vector<double> uniform(truth.size());
     std::iota(uniform.begin(), uniform.end(), 0);
     EXPECT_GT(off(uniform).first, 3) << "the case tests nothing";
@@ -89,7 +89,7 @@ TEST_F(CatheterFrames, AnglesAreWithinHalfAnAScan) {
     RecordProperty("with_marks", std::to_string(off(marked.angle).first));
 }
 
-TEST_F(CatheterFrames, LumenIsWithinAPercent) {
+TEST_F(CatheterFrames, LumenIsWithinOnePercent) {
     const std::vector<double> lumen = numbers_in<double>("lumen.f64");
     const Rotation found = found_rotation(power, grid, 30, {}, {}, silent);
     const std::int64_t turned = std::llround(off(found.angle).second);

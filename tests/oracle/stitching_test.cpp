@@ -92,7 +92,7 @@ double rms_step(const Joined& joined, const TileAlignment& alignment, std::int64
     return std::sqrt(squares / count);
 }
 
-TEST(Stitching, HundredTilesAreWithinAFifthOfAVoxel) {
+TEST(Stitching, HundredTilesAreWithinFifthOfVoxel) {
     const TileSet set(tiles_folder() / "tiles.csv");
     ASSERT_EQ(set.tiles.size(), 100U);
     SilentProgress silent;
