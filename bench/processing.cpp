@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <numeric>
 
 #include "bench/benches.h"
 #include "bench/papers.h"
@@ -244,34 +243,6 @@ Volume decibels_of(const Size3& size) {
     return volume;
 }
 
-// Each voxel by itself: its exact place, and a cubic of 64 samples.
-double voxel_by_voxel(const Volume& volume, const BeamMap& map, const DewarpedVolume& made) {
-    const VolumeGrid &grid = made.volume.grid, &from = volume.grid;
-    const WarpedVolume warped{reinterpret_cast<const float*>(volume.voxels.data()),
-                              from.depth,
-                              from.a_scans,
-                              from.b_scans,
-                              map.first_b_scan(),
-                              map.order()};
-    const SampleBounds bounds(warped);
-    std::vector<float> column_sums(index(grid.a_scans * grid.b_scans));
-    parallel_for(0, grid.a_scans * grid.b_scans, [&](std::int64_t line) {
-        float sum = 0;
-        for (std::int64_t z = 0; z < grid.depth; ++z) {
-            const BeamSample at =
-                map.sample({made.first.x_mm + static_cast<double>(line % grid.a_scans) * grid.spacing_um[1] / 1000,
-                            made.first.y_mm + static_cast<double>(line / grid.a_scans) * grid.spacing_um[2] / 1000,
-                            made.first.z_mm + static_cast<double>(z) * grid.spacing_um[0] / 1000});
-            const WarpedSample place{static_cast<float>(at.row),
-                                     {static_cast<float>(at.a_scan[0]), static_cast<float>(at.a_scan[1])},
-                                     static_cast<float>(at.b_scan)};
-            if (bounds.contain(place)) sum += interpolated<4>(warped, place);
-        }
-        column_sums[index(line)] = sum;
-    });
-    return std::accumulate(column_sums.begin(), column_sums.end(), 0.0);
-}
-
 // On the CPU, behind two pivots and a lens.
 void measure_dewarping(BenchBook& book, const Size3& size) {
     const Volume volume = decibels_of(size);
@@ -282,7 +253,7 @@ void measure_dewarping(BenchBook& book, const Size3& size) {
     const std::string meaning = fmt::format("{} x {} x {} voxels to straight axes, cubic", size[0], size[1], size[2]);
     measure(book, "dewarp/fan", meaning + ", of the result", voxels, [&] { made = dewarped(volume, map, {}, silent); });
     measure(book, "dewarp/exact", "the same voxel by voxel with exact positions, without dB", voxels,
-            [&] { voxel_by_voxel(volume, map, made); });
+            [&] { sum_of_exact_voxels(volume, map, made); });
 }
 
 // A volume on a GPU that is stored as dB in one byte.

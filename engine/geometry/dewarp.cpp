@@ -10,6 +10,7 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <numeric>
 #include <span>
 #include <utility>
 
@@ -483,6 +484,33 @@ DewarpedVolume dewarped(const Volume& volume, const BeamMap& map, const DewarpRe
     progress.end();
     made.inside = static_cast<double>(inside) / static_cast<double>(grid.voxels());
     return made;
+}
+
+double sum_of_exact_voxels(const Volume& volume, const BeamMap& map, const DewarpedVolume& made) {
+    const VolumeGrid &grid = made.volume.grid, &from = volume.grid;
+    const WarpedVolume warped{reinterpret_cast<const float*>(volume.voxels.data()),
+                              from.depth,
+                              from.a_scans,
+                              from.b_scans,
+                              map.first_b_scan(),
+                              map.order()};
+    const SampleBounds bounds(warped);
+    std::vector<float> column_sums(index(grid.a_scans * grid.b_scans));
+    parallel_for(0, grid.a_scans * grid.b_scans, [&](std::int64_t line) {
+        float sum = 0;
+        for (std::int64_t z = 0; z < grid.depth; ++z) {
+            const BeamSample at =
+                map.sample({made.first.x_mm + static_cast<double>(line % grid.a_scans) * grid.spacing_um[1] / 1000,
+                            made.first.y_mm + static_cast<double>(line / grid.a_scans) * grid.spacing_um[2] / 1000,
+                            made.first.z_mm + static_cast<double>(z) * grid.spacing_um[0] / 1000});
+            const WarpedSample place{static_cast<float>(at.row),
+                                     {static_cast<float>(at.a_scan[0]), static_cast<float>(at.a_scan[1])},
+                                     static_cast<float>(at.b_scan)};
+            if (bounds.contain(place)) sum += interpolated<4>(warped, place);
+        }
+        column_sums[index(line)] = sum;
+    });
+    return std::accumulate(column_sums.begin(), column_sums.end(), 0.0);
 }
 
 }  // namespace echolux

@@ -217,6 +217,7 @@ def write_pullback(folder, random):
     for axis, width in ((1, 1), (2, 2)):
         white = sum(np.roll(white, k, axis) for k in range(-width, width + 1))
     power = (white**2).sum(0) * np.where(np.arange(64) < 24, 0.003, 1)
+    power[..., 10] = 30  # the sheath
     write_nrrd(folder / "pullback.nrrd", 10 * np.log10(power))
 
 

@@ -109,6 +109,7 @@ def write_volumes(folder):
     write_nrrd(folder / "still.nrrd", np.zeros_like(volume), quantity="velocity", unit="mm/s")
     commands.write_tiles(folder, np.random.default_rng(9))
     commands.write_pullback(folder, np.random.default_rng(10))
+    write_nrrd(folder / "bare_pullback.nrrd", 10 * np.log10(np.random.default_rng(11).exponential(1, (4, 40, 64))))
     (folder / "marks.csv").write_text("0,12,5000\n")
     write_nrrd(folder / "noisy.nrrd", 10 * np.log10(volume))
     write_nrrd(folder / "coarse.nrrd", volume, (0.01, 0.0014, 0.005))

@@ -62,7 +62,7 @@ CASES = {
                               {"attenuation_db": 30, "single_pass": True}, long={"mirror": ["long/scan.toml"], **LONG}),
     "catheter": Case({"input": "pullback.nrrd"}, {"output": "turns.nrrd", "cylinder": "cylinder.nrrd", "angles": "angles.csv",
                                                   "lumen": "lumen.csv", "contours": "contours.csv"},
-                     {"zero_radius_um": 20}, long={"input": "long/scan.toml"}),
+                     {"sheath_um": 40}, long={"input": "long/scan.toml"}),
     "convert": Case({"input": "layered.nrrd"}, {"output": "c.mha"}, {"type": "u16", "range": "-50:50"}),
     "dewarp": Case({"input": "layered.nrrd", "scan": ["geometry.toml"]}, {"output": "d.nrrd"}, {"interpolation": "linear"},
                    long={"input": "long/scan.toml"}),
@@ -321,6 +321,8 @@ class Everywhere(ProgramCase):
         commands.write_tissue(cls.shared, noise)
         commands.write_geometry(cls.shared, np.random.default_rng(6))
         commands.write_eyes(cls.shared)
+        commands.write_tiles(cls.shared, np.random.default_rng(7))
+        commands.write_pullback(cls.shared, np.random.default_rng(8))
         np.save(cls.shared / "tissue.npy", noise.exponential(1, (6, 32, 24)).astype(np.float32))
         np.save(cls.shared / "field.npy", np.exp(1j * noise.normal(0, 1, (6, 32, 24))).astype(np.complex64))
         np.save(cls.shared / "fields.npy", np.ones((600, 128, 128), np.complex64))
