@@ -33,6 +33,7 @@ struct Stitch {
 
     FileNames further_files() const {
         FileNames files;
+        if (input.names.empty()) return files;
         for (const std::string& name : files_of_tiles(input.names.front())) files.emplace_back(name);
         return files;
     }
