@@ -516,9 +516,9 @@ class Cancelling(Everywhere):
 
     def interrupted(self, request):
         """Interrupts the command while it waits for its first input at standard input, and then gives the input to it.
-        An operation that reads no standard input, and one of a scan, is interrupted at work."""
+        An operation that reads no standard input, and one of a scan or of a list of files beside it, is interrupted at work."""
         first = next(iter(request.inputs), "")
-        if not first or many(request.inputs[first])[0].suffix == ".toml":
+        if not first or many(request.inputs[first])[0].suffix == ".toml" or request.name == "stitch":
             process = start(*Command.words(request), folder=self.shared)
             self.wait_until_it_works(process)
             process.send_signal(signal.SIGINT)
