@@ -1,4 +1,4 @@
-// A-scans whose spectrum holds a sample that is no count: NaN, infinite, or so large that its power would overflow.
+// A-scans whose spectrum holds an invalid sample: NaN, infinite, or so large that its power would overflow.
 // Only f32 spectra can hold such samples. These A-scans have no value in volumes and are left out of all means.
 #pragma once
 

@@ -98,7 +98,7 @@ class Helps(ProgramCase):
                 with self.subTest(command=command, option=option):
                     self.assertNotRegex(help_text, r"^(of|that|which|whose|where|from|between|for|without|with) ", help_text)
 
-    def test_examples_are_valid_command_lines(self):
+    def test_slow_examples_are_valid_command_lines(self):
         """Without these files, an example ends with an error that names a file."""
         endless = ("demo", "live", "record", "view", "serve", "ctl", "bench", "validate", "simulate", "pattern")
         for command in [*commands.all_commands(), "ctl"]:
