@@ -154,6 +154,20 @@ TEST_F(WindowRules, LiveButtonsStayReachableInSmallWindows) {
     }
 }
 
+TEST_F(WindowRules, SlowNothingIsCutAtScaleTwo) {
+    options_.assignments.push_back(
+        "window.open_panels=source,processing,statistics,flow,layers,view,transfer,stabilise,measure,filters");
+    for (const std::int64_t width : {1280, 1920}) {
+        SCOPED_TRACE(width);
+        open_window(width, 6000, 2);
+        open_live();
+        turns(20);
+        for (const auto& [name, place] : window().places())
+            EXPECT_TRUE(!name.starts_with("cut.") || name == "cut.saved to") << name;
+        TearDown();
+    }
+}
+
 TEST_F(WindowRules, LossIsShownOnTimeLine) {
     open_window();
     open_live();

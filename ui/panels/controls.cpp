@@ -59,12 +59,16 @@ void draw_number(const PanelContext& context, const NumberDisplay& shown) {
     const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
     ImDrawList* list = ImGui::GetWindowDrawList();
     ImGui::PushFont(style.numbers);
-    const ImVec2 size = ImGui::CalcTextSize(shown.text.c_str());
+    const auto is_wide = [&](const std::string& text) {
+        return ImGui::CalcTextSize(text.c_str()).x > high.x - low.x - 2 * style.px(4);
+    };
+    // Without room for "auto  0.1" only "auto"
+    const std::string text = is_wide(shown.text) ? shown.text.substr(0, shown.text.find("  ")) : shown.text;
+    const ImVec2 size = ImGui::CalcTextSize(text.c_str());
     const float left = std::max(low.x + style.px(4), 0.5f * (low.x + high.x - size.x));
     list->PushClipRect(low, high, true);
     list->AddText({left, 0.5f * (low.y + high.y - size.y)},
-                  shown.is_muted ? ImGui::GetColorU32(style.muted) : ImGui::GetColorU32(ImGuiCol_Text),
-                  shown.text.c_str());
+                  shown.is_muted ? ImGui::GetColorU32(style.muted) : ImGui::GetColorU32(ImGuiCol_Text), text.c_str());
     list->PopClipRect();
     ImGui::PopFont();
 }

@@ -32,7 +32,8 @@ void draw_background(const PanelContext& context) {
     ViewSource* view_source = context.work.viewer().view_source();
     if (view_source == nullptr || !is_instrument(*view_source)) return;
     action_button(context, "calibrate.take_background", "Acquire background");
-    ImGui::SameLine();
+    const float dark = ImGui::CalcTextSize("Acquire dark").x + 2 * ImGui::GetStyle().FramePadding.x;
+    same_line_where_fits(context, dark, 8);
     action_button(context, "calibrate.take_dark", "Acquire dark");
 }
 

@@ -137,7 +137,9 @@ class TransferPanel : public NamedPanel {
                            : work.view().transfer.empty() ? "Custom curve"
                                                           : "Curve from a file");
         const float width = ImGui::CalcTextSize("Back to preset").x + 2 * ImGui::GetStyle().FramePadding.x;
-        ImGui::SameLine(ImGui::GetCursorPosX() + ImGui::GetContentRegionAvail().x - width);
+        const float room = ImGui::GetContentRegionAvail().x, longest = ImGui::CalcTextSize("Curve of the preset").x;
+        // In a narrow panel the button is below, for all texts.
+        if (longest + width + context.style.px(8) <= room) ImGui::SameLine(ImGui::GetCursorPosX() + room - width);
         if (plain_button(context, "transfer.back", "Back to preset", "use the curve of the preset again", is_own)) {
             work.change("view.preset", work.settings().field("view.preset")->get());
         }

@@ -213,14 +213,21 @@ void figure(const PanelContext& context, const char* name, const std::string& va
     const Style& style = context.style;
     const float left = ImGui::GetCursorPosX(), width = ImGui::GetContentRegionAvail().x;
     ImGui::TextColored(style.muted, "%s", name);
-    const float column = std::max({0.36f * width, style.px(100), ImGui::CalcTextSize(name).x + style.px(8)});
-    ImGui::SameLine(left + column);
     const float unit_width = *unit == '\0' ? 0 : ImGui::CalcTextSize(unit).x + style.px(5);
+    const float name_width = ImGui::CalcTextSize(name).x + style.px(8);
     ImGui::PushFont(style.numbers);
+    // A long value begins before the column, so that it is not cut.
+    const float usual = std::max(0.36f * width, style.px(100));
+    const float column =
+        std::max(std::min(usual, width - unit_width - ImGui::CalcTextSize(value.c_str()).x - style.px(1)), name_width);
+    ImGui::SameLine(left + column);
     const std::string seen = shortened(value, std::max(width - column - unit_width, style.px(20)));
     ImGui::TextUnformatted(seen.c_str());
     ImGui::PopFont();
-    if (seen != value) tooltip(context, value);
+    if (seen != value) {
+        tooltip(context, value);
+        note_place(context, std::string("cut.") + name);
+    }
     if (*unit == '\0') return;
     ImGui::SameLine(0, style.px(5));
     ImGui::TextColored(style.muted, "%s", unit);
@@ -379,9 +386,17 @@ void row_label(const PanelContext& context, const std::string& label) {
     const float width = row_places(context.style).control - ImGui::GetCursorPosX();
     ImGui::AlignTextToFramePadding();
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    ImGui::PushClipRect(at, {at.x + width - context.style.px(4), at.y + 2 * ImGui::GetFrameHeight()}, true);
-    ImGui::TextUnformatted(label.c_str());
-    ImGui::PopClipRect();
+    const float room = width - context.style.px(4), needed = ImGui::CalcTextSize(label.c_str()).x;
+    if (needed <= room) return ImGui::TextUnformatted(label.c_str());
+    // A long name in a narrow panel is smaller.
+    constexpr float min_size = 0.75f;
+    const float size = std::max(min_size, room / needed) * ImGui::GetFontSize(), height = ImGui::GetTextLineHeight();
+    const std::string seen = shortened(label, std::max(room / min_size, room));
+    if (seen != label) note_place(context, "cut." + label);
+    const float drop = 0.5f * (ImGui::GetFrameHeight() - size);
+    ImGui::GetWindowDrawList()->AddText(ImGui::GetFont(), size, {at.x, std::round(at.y + drop)},
+                                        ImGui::GetColorU32(ImGuiCol_Text), seen.c_str());
+    ImGui::Dummy({room, height});
 }
 
 void setting_row(const PanelContext& context, const BoundField& field, const ChangeField& change,

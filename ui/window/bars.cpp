@@ -621,11 +621,15 @@ void StatusLine::draw(const PanelContext& context, const Region& place) {
     draw_work(context, right, end, is_low ? middle : middle - style.px(10));
     if (is_low) return ImGui::End();
     const auto width_of = [&style](const std::string& text) {
-        return style.text->CalcTextSizeA(style.text->FontSize, 1e6f, 0, text.c_str()).x;
+        ImGui::PushFont(style.text);
+        const float width = ImGui::CalcTextSize(text.c_str()).x;
+        ImGui::PopFont();
+        return width;
     };
     std::string stats = stats_text(context, true);
     if (width_of(stats) > end - right) stats = stats_text(context, false);  // whole words only
     const float width = std::min(width_of(stats), end - right);
+    if (width < width_of(stats)) context.state.controls.places["cut.statistics"] = {right, middle, end, middle};
     write(context, style.text, end - width, width, middle + style.px(11), stats, style.muted);
     ImGui::End();
 }
