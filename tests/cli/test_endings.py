@@ -141,12 +141,12 @@ class Endings(ProgramCase):
         self.assertNotIn("record: done in", finished.err)
         self.expect_whole()
 
-    def test_interrupted_conversion_ends_soon(self):
+    def test_slow_interrupted_conversion_ends_soon(self):
         """Each volume of a folder is compressed at once, which takes longer than two seconds."""
         noise = np.random.default_rng(1)
         (self.folder / "volumes").mkdir()
         for number in range(2):
-            np.save(self.folder / f"volumes/v{number}.npy", noise.random((60, 500, 500), dtype=np.float32))
+            np.save(self.folder / f"volumes/v{number}.npy", noise.random((160, 500, 500), dtype=np.float32))
         process = start("convert", "volumes", "all.nii.gz", folder=self.folder)
         self.wait_for(process, "the output", lambda: [name for name in self.files() if "all" in name])
         begin = time.monotonic()
