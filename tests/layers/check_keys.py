@@ -19,8 +19,8 @@ OPTION = re.compile(r"^\| `(\w+)`", re.MULTILINE)
 TEXT = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 COMMENT = re.compile(r"^[ \t]*(?:#|\*).*$|(?<!:)//.*$", re.MULTILINE)
 # What names something else: the first text of these calls, and the text between these brackets.
-NAMED = re.compile(r'(?:\b(?:add|add_switch|run|run_action|find|attempt|card|change_together|choose|draw_map|note_place|'
-                   r'(?:plain|action|bar)_button)\(\s*(?:[\w.]+(?:\(\))?,\s*)*\{?\s*(?:\.id = )?|^\s*\{|provenance\[|lines\[|'
+NAMED = re.compile(r'(?:\b(?:add|add_switch|add_tool|run|run_action|find|attempt|card|change_together|choose|draw_map|note_place|'
+                   r'(?:plain|action|bar)_button)\(\s*(?:[\w.]+(?:\(\))?,\s*)*\{?\s*(?:\.id = )?|^\s*\{|places\[|provenance\[|lines\[|'
                    r'\w+_key = |where = |described\([^"\n]*)"([\w.]+)', re.MULTILINE)
 FILES = {"toml", "raw", "zarr", "h"}  # "scan.toml"
 

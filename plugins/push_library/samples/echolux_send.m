@@ -22,7 +22,7 @@ for i = 1:round(seconds * line_rate_hz / a_scans)
     depth = 60 + 30 * sin(0.01 * i);                             % stands for the digitizer
     line = 20000 * exp(-(4 * k - 2) .^ 2) .* (1 + 0.5 * cos(2 * pi * depth * k));
     spectra = uint16(repmat(line, 1, a_scans));                  % samples x A-scans: MATLAB stores columns together
-    memory = libpointer('uint16Ptr', spectra);
+    memory = libpointer('voidPtr', spectra);
     if calllib('echolux', 'echolux_sender_push', sender, memory, 2 * numel(spectra)) ~= 0
         [~, problem] = calllib('echolux', 'echolux_sender_problem', sender, blanks(200), 200);
         error('echolux:push', '%s', problem);
