@@ -12,7 +12,7 @@ inline std::string size_words(double bytes) {
     const char* units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
     int unit = 0;
     for (; bytes >= 1024 && unit < 4; ++unit) bytes /= 1024;
-    return fmt::format("{:.4g} {}", bytes, units[unit]);
+    return bytes < 10000 ? fmt::format("{:.4g} {}", bytes, units[unit]) : fmt::format("{:.0f} {}", bytes, units[unit]);
 }
 
 }  // namespace echolux

@@ -18,7 +18,7 @@ KEY = re.compile(r"^\| `(\w+(?:\.\w+)+)`", re.MULTILINE)
 OPTION = re.compile(r"^\| `(\w+)`", re.MULTILINE)
 TEXT = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 COMMENT = re.compile(r"^[ \t]*(?:#|\*).*$|(?<!:)//.*$", re.MULTILINE)
-# What names something else: the first text of these calls, and the text between these brackets.
+# Other names: the first text of these calls, and the text between these brackets.
 NAMED = re.compile(r'(?:\b(?:add|add_switch|add_tool|run|run_action|find|attempt|card|change_together|choose|draw_map|note_place|'
                    r'(?:plain|action|bar)_button)\(\s*(?:[\w.]+(?:\(\))?,\s*)*\{?\s*(?:\.id = )?|^\s*\{|places\[|provenance\[|lines\[|'
                    r'\w+_key = |where = |described\([^"\n]*)"([\w.]+)', re.MULTILINE)

@@ -306,7 +306,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Fault{"negative samples", "stream.samples is -5"}, Fault{"negative a_scans", "stream.a_scans"},
                     Fault{"huge scan", "stream.a_scans"}, Fault{"short lines", "line_bytes"},
                     Fault{"endless spectra", "stream.samples is 1152921504606846976, expected 1 to 1048576"},
-                    Fault{"posted endless b_scans", "of memory"}, Fault{"posted endless blocks", "MiB of memory"},
+                    Fault{"posted endless b_scans", "of memory"}, Fault{"posted endless blocks", "of memory"},
                     Fault{"endless pattern", "cannot play a pattern with this number of lines"},
                     Fault{"sample format", "stream.sample_format is 99"}, Fault{"no blocks", "stream.blocks is 0"},
                     Fault{"negative offset", "stream.frame_offset_bytes is -8"}, Fault{"channels", "stream.channels"},
