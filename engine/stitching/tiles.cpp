@@ -137,6 +137,17 @@ void require_neighbours(const std::vector<Tile>& tiles) {
     }
 }
 
+// Linear intensity. NaN, as outside a dewarped scan, stays NaN so that it counts nothing.
+std::vector<float> known_power_of(const Volume& volume) {
+    std::vector<float> power = power_of(volume, StoredAs::automatic);
+    with_voxels(volume, [&](const auto* codes) {
+        for (std::size_t i = 0; i < power.size(); ++i) {
+            if (std::isnan(static_cast<double>(codes[i]))) power[i] = std::numeric_limits<float>::quiet_NaN();
+        }
+    });
+    return power;
+}
+
 }  // namespace
 
 std::vector<std::string> files_of_tiles(const std::filesystem::path& list) {
@@ -202,8 +213,7 @@ TileBox TileReader::read(const std::array<Interval, 3>& range) {
             const std::byte* const at = voxels.data() + from + range[0].begin * voxel;
             part.voxels.insert(part.voxels.end(), at, at + depth * voxel);
         }
-        std::ranges::copy(power_of(part, StoredAs::automatic),
-                          box.power.begin() + (b - range[2].begin) * a_scans * depth);
+        std::ranges::copy(known_power_of(part), box.power.begin() + (b - range[2].begin) * a_scans * depth);
         b = end;
     }
     return box;

@@ -56,6 +56,21 @@ class Stitching(ProgramCase):
         x = moved["moved_x_um"] / 5
         self.assertLess(np.abs(x - x[0] - [i % 3 for i in range(ROWS * ROWS)]).max(), 0.1)
 
+    def test_unknown_voxels_count_nothing(self):
+        """Tiles that a lens was corrected in are NaN at their edges; the other tile counts alone there."""
+        volume = 1000 * np.random.default_rng(4).exponential(1, (40, 70, 48))
+        tiles = [10 * np.log10(volume[:, :40]), 10 * np.log10(volume[:, 30:])]
+        tiles[0][:, 36:] = np.nan
+        tiles[1][:, :2] = np.nan
+        for name, tile in zip("ab", tiles):
+            write_nrrd(self.folder / f"{name}.nrrd", tile, (MM, MM, MM))
+        (self.folder / "tiles.csv").write_text(f"a.nrrd,0,0\nb.nrrd,{30 * MM},0\n")
+        self.succeed("stitch", "tiles.csv", "-o", "m.npy", "--search", 15, "--search-depth", 10, "--no-equalise")
+        mosaic = np.load(self.folder / "m.npy")
+        level = 10 * np.log10(np.nanmean(10 ** (mosaic / 10), axis=(0, 2)))
+        np.testing.assert_allclose(level, 30, atol=1)
+        self.assertGreater(np.nanmin(mosaic), -60)
+
     def test_refuses_lists_without_files(self):
         (self.folder / "tiles.csv").write_text("a.nrrd,0,0\n")
         finished = self.run_program("stitch", "tiles.csv", "-o", "m.nrrd")
