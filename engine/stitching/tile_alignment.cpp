@@ -58,12 +58,14 @@ Shift3 size_of(const VolumeGrid& grid) {
     return {grid.depth, grid.a_scans, grid.b_scans};
 }
 
-// Largest error of the stage in voxels.
+// Largest error of the stage in voxels, at most the size of a tile.
 Shift3 search_of(const TileSet& set, const StitchRecipe& recipe) {
     Shift3 search{};
     for (std::size_t axis = 0; axis < 3; ++axis) {
         const double um = axis == 0 ? recipe.search_depth_um : recipe.search_um;
-        search[axis] = static_cast<std::int64_t>(std::ceil(um / set.grid().spacing_um[axis]));
+        const auto voxels = static_cast<std::int64_t>(std::ceil(um / set.grid().spacing_um[axis]));
+        for (const Tile& tile : set.tiles)
+            search[axis] = std::max(search[axis], std::min(voxels, size_of(tile.grid)[axis]));
     }
     return search;
 }
