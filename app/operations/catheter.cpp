@@ -48,7 +48,7 @@ struct Catheter {
         find_axis(known.beam, volume.grid);
         const std::int64_t first_row = sheath.is_found() ? std::llround(sheath.row) + 6 : 0;
         rotation = with_file_context(input.name(), "volume", [&] {
-            return found_rotation(power, volume.grid, first_row, catheter, marks(), context.progress);
+            return found_rotation(power, volume.grid, first_row, catheter, marks(volume.grid), context.progress);
         });
         const std::vector<float> turns = uniform_turns(power, volume.grid, rotation);
         report(context);
@@ -76,13 +76,22 @@ struct Catheter {
                     input.name(), "use a pullback in which every B-scan is a turn");
     }
 
-    std::vector<Fiducial> marks() const {
+    void require_pitch(const VolumeGrid& grid) const {
+        if (grid.spacing_um[0] > 0) return;
+        throw Error(ErrorCode::bad_setting, "the depth pitch is unknown", input.name(), "set depth_pitch_um");
+    }
+
+    std::vector<Fiducial> marks(const VolumeGrid& grid) const {
         std::vector<Fiducial> all;
         if (fiducials.empty()) return all;
         const std::vector<double> table = read_calibration(fiducials, 0, "fiducials", 3);
         for (std::size_t i = 0; i < table.size(); i += 3) {
             constexpr double max_mark = 1000;
-            if (!(table[i] >= 0 && table[i + 1] >= 0 && table[i + 2] >= 0 && table[i + 2] < max_mark)) {
+            const auto is_within = [&](std::size_t column, double end) {
+                return table[i + column] >= 0 && table[i + column] < end;
+            };
+            if (!is_within(0, static_cast<double>(grid.b_scans)) || !is_within(1, static_cast<double>(grid.a_scans)) ||
+                !is_within(2, max_mark)) {
                 throw Error(ErrorCode::bad_file, fmt::format("mark {} is out of range", i / 3 + 1), fiducials,
                             "write frame, A-scan and the number of the mark, counted from 0");
             }
@@ -102,6 +111,7 @@ struct Catheter {
                                 sheath.above_db, 100 * sheath.share),
                     input.name(), "set geometry.zero_radius_um instead of catheter.sheath_um");
             }
+            require_pitch(grid);
             beam.zero_radius_um = catheter.sheath_um - grid.first_depth_um - sheath.row * grid.spacing_um[0];
         }
         if (beam.zero_radius_um != 0) zero_radius_um = beam.zero_radius_um;
@@ -123,8 +133,7 @@ struct Catheter {
     }
 
     void measure(Context& context, const std::vector<float>& turns, const VolumeGrid& grid) {
-        if (grid.spacing_um[0] <= 0)
-            throw Error(ErrorCode::bad_setting, "the depth pitch is unknown", input.name(), "set depth_pitch_um");
+        require_pitch(grid);
         found = lumen_contours(turns, grid, known_axis("the lumen"), context.progress);
         if (lumen.is_wanted()) context.write(lumen, lumen_table(grid));
         if (contours.is_wanted()) context.write(contours, contour_table(grid));

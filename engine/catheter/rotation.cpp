@@ -14,6 +14,7 @@
 #include "compute/indexing.h"
 #include "compute/parallel_for.h"
 #include "compute/plan/describe.h"
+#include "compute/plural.h"
 #include "compute/reason.h"
 #include "compute/steps/dewarp.h"
 #include "engine/analysis/intensity.h"
@@ -382,15 +383,19 @@ Equations equations_of(const std::vector<std::optional<double>>& speeds, const s
         add_deviation(row, shift.to, -1, knots);
         all.rows.push_back(std::move(row));
     }
-    std::int64_t marks = 0;
+    std::vector<std::optional<double>> first_at;  // A-scan at which each mark is first seen
     for (const Fiducial& fiducial : fiducials) {
         const std::int64_t mark = std::llround(fiducial.mark);
-        marks = std::max(marks, mark + 1);
-        SparseRow row{{{index(knots + mark), -1}}, -fiducial.a_scan, 1 / square(fiducial_error)};
+        first_at.resize(std::max(first_at.size(), index(mark + 1)));
+        if (!first_at[index(mark)]) first_at[index(mark)] = fiducial.a_scan;
+        // A mark close to the ends of the frames may move into the next turn or the one before.
+        const double turn = std::round((fiducial.a_scan - *first_at[index(mark)]) / static_cast<double>(grid.a_scans)),
+                     at = fiducial.a_scan - turn * static_cast<double>(grid.a_scans);
+        SparseRow row{{{index(knots + mark), -1}}, -at, 1 / square(fiducial_error)};
         add_deviation(row, fiducial.frame * static_cast<double>(grid.a_scans) + fiducial.a_scan, 1, knots);
         all.rows.push_back(std::move(row));
     }
-    all.unknowns = index(knots + marks);
+    all.unknowns = index(knots) + first_at.size();
     return all;
 }
 
@@ -516,6 +521,12 @@ std::vector<LumenContour> lumen_contours(const std::vector<float>& power, const 
     // The search expects the axis at the upper edge of row 0.
     const std::int64_t shift = std::llround((zero_radius_um + grid.first_depth_um) / row_um - 0.5);
     const std::int64_t depth = grid.depth + shift;
+    constexpr std::int64_t min_rows = 16;
+    if (depth < min_rows) {
+        throw Error(ErrorCode::bad_setting,
+                    fmt::format("puts the axis at row {}, but there are {}", -shift, plural(grid.depth, "rows")),
+                    "geometry.zero_radius_um", "check its sign: it is the radius of the sheath less its depth");
+    }
     const double first_um = zero_radius_um + grid.first_depth_um - static_cast<double>(shift) * row_um;
     std::vector<LumenContour> contours(index(grid.b_scans));
     progress.begin("find the lumen", grid.b_scans, "frames");

@@ -89,6 +89,28 @@ TEST_F(CatheterFrames, AnglesAreWithinHalfLines) {
     RecordProperty("with_marks", std::to_string(off(marked.angle).first));
 }
 
+// A mark at the start of the turn is at the end of some frames.
+TEST_F(CatheterFrames, MarkMayCrossTheEndsOfFrames) {
+    grid.b_scans = 40;
+    const std::vector<float> part(power.begin(), power.begin() + grid.voxels());
+    std::vector<Fiducial> marks;
+    std::int64_t at_end = 0;
+    for (std::int64_t turn = 1; turn + 1 < grid.b_scans; ++turn) {
+        const std::int64_t line =
+            std::ranges::lower_bound(truth, static_cast<double>(turn * grid.a_scans)) - truth.begin();
+        marks.push_back({static_cast<double>(line / grid.a_scans), static_cast<double>(line % grid.a_scans), 0});
+        at_end += line % grid.a_scans > grid.a_scans / 2 ? 1 : 0;
+    }
+    EXPECT_GT(at_end, 0) << "the case tests nothing";
+    EXPECT_LT(at_end, std::ssize(marks)) << "the case tests nothing";
+    EXPECT_LT(off(found_rotation(part, grid, 30, {}, marks, silent).angle).first, 1);
+}
+
+TEST_F(CatheterFrames, RefusesAxisBehindAllRows) {
+    const std::string line = error_of([&] { lumen_contours(power, grid, -1e5, silent); }).line;
+    EXPECT_NE(line.find("puts the axis at row"), std::string::npos) << line;
+}
+
 TEST_F(CatheterFrames, LumenIsWithinOnePercent) {
     const std::vector<double> lumen = numbers_in<double>("lumen.f64");
     const Rotation found = found_rotation(power, grid, 30, {}, {}, silent);
