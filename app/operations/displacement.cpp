@@ -138,6 +138,12 @@ struct Displacement {
             throw Error(ErrorCode::bad_setting, "strain needs the depth pitch, which is unknown", input.name(),
                         "set calibration.wavelengths or depth_pitch_um and reconstruct again");
         }
+        if (strain.is_wanted() && displacement.strain_window > series.grid().depth) {
+            throw Error(ErrorCode::bad_setting,
+                        fmt::format("{} rows are more than the {} of the volume", displacement.strain_window,
+                                    series.grid().depth),
+                        "displacement.strain_window", "choose a smaller odd number");
+        }
     }
 
     double at_moment(const std::vector<double>& values) const {
@@ -176,6 +182,7 @@ struct Displacement {
 
     using Maps = std::array<std::vector<std::vector<float>>, map_count>;  // [map][moment][voxel]
     Maps maps;
+    std::size_t slopes_apart = 1;                 // voxels between slopes that count for the median
     std::vector<DisplacedPlane> shown;            // of used_b_scan
     std::vector<std::vector<double>> space_time;  // [a_scan][moment], nm
 
@@ -186,6 +193,9 @@ struct Displacement {
         std::vector<double> counts(index(moments));
         std::vector<std::vector<float>> slopes(index(moments));
         for (std::size_t m = 0; m < map_count; ++m) maps[m].resize(index(all_moments ? moments : 1));
+        // An odd number, so that all rows of the usual depths count.
+        constexpr std::int64_t enough = 64'000'000;
+        slopes_apart = index(grid.voxels() * moments / enough | 1);
         BetweenSurfaces motion(moments, displacement.surface_depth);
         const bool wants_slope =
             !std::isnan(strain_per_slope) && (strain.is_wanted() || table.is_wanted() || picture.is_wanted());
@@ -233,14 +243,13 @@ struct Displacement {
 
     void take(const DisplacedPlane& plane, std::size_t t, std::vector<double>& counts,
               std::vector<std::vector<float>>& slopes) {
-        constexpr std::size_t enough = 1'000'000;  // slopes for a median
         for (std::size_t i = 0; i < plane.phase.size(); ++i) {
             mean_quality[t] += static_cast<double>(plane.quality[i]);
             if (std::isnan(plane.phase[i])) continue;
             mean_nm[t] += nm_per_rad * static_cast<double>(plane.phase[i]);
             counts[t] += 1;
         }
-        if (slopes[t].size() < enough) slopes[t].insert(slopes[t].end(), plane.slope.begin(), plane.slope.end());
+        for (std::size_t i = 0; i < plane.slope.size(); i += slopes_apart) slopes[t].push_back(plane.slope[i]);
         if (!all_moments && t != index(used_moment)) return;
         for (std::size_t m = 0; m < map_count; ++m) {
             if (!(this->*outputs()[m]).is_wanted()) continue;

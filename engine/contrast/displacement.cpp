@@ -235,29 +235,32 @@ void BetweenSurfaces::add(const std::vector<ComplexPlane>& moments, std::int64_t
         for (std::int64_t a = a_scans.begin; a < a_scans.end; ++a) {
             const std::complex<double> one = between(t, 0, a);
             if (one == 0.0) continue;
-            sums_[t].to_first += one;
-            sums_[t].modulus += std::abs(one);
-            sums_[t].each.push_back(one);
-            if (t > 0) sums_[t].to_previous += between(t, t - 1, a);
+            Sums& of = sums_[t];
+            of.to_first += one;
+            of.modulus += std::abs(one);
+            of.real_squares += one.real() * one.real();
+            of.imaginary_squares += one.imag() * one.imag();
+            of.real_times_imaginary += one.real() * one.imag();
+            ++of.a_scans;
+            if (t > 0) of.to_previous += between(t, t - 1, a);
         }
     }
 }
 
 SurfaceMotion BetweenSurfaces::motion() const {
     SurfaceMotion found;
-    found.a_scans = std::ssize(sums_.front().each);
+    found.a_scans = sums_.front().a_scans;
     double sum = 0;
     for (std::size_t t = 0; t < sums_.size(); ++t) {
         const Sums& of = sums_[t];
         if (t > 0) sum += std::arg(of.to_previous);
         const double phase = std::arg(of.to_first);
         found.phase.push_back(phase + turn * std::round((sum - phase) / turn));
-        double squares = 0;
-        for (const std::complex<double>& one : of.each) {
-            const double off = (one * std::conj(of.to_first)).imag() / std::abs(of.to_first);
-            squares += off * off;
-        }
-        found.error.push_back(of.modulus > 0 ? std::sqrt(squares) / std::abs(of.to_first) : 0);
+        // Sum of the squares of all products across the direction of their sum.
+        const double c = std::cos(phase), s = std::sin(phase);
+        const double squares =
+            c * c * of.imaginary_squares + s * s * of.real_squares - 2 * c * s * of.real_times_imaginary;
+        found.error.push_back(of.modulus > 0 ? std::sqrt(std::max(0.0, squares)) / std::abs(of.to_first) : 0);
         found.quality.push_back(of.modulus > 0 ? std::abs(of.to_first) / of.modulus : 0);
     }
     return found;
@@ -335,14 +338,15 @@ std::pair<double, double> delay_near(const std::vector<double>& line, const std:
 // The slowness whose sum is strongest. Delays at the ends of the field are at most half of the series.
 double strongest_slowness(const Map& map, const std::vector<double>& places) {
     const double half_field = std::max(std::abs(places.front()), std::abs(places.back()));
-    const auto half_steps = static_cast<int>(map.front().size());
-    double best = 0, most = -1;
-    for (int k = -half_steps; k <= half_steps; ++k) {
-        const double slowness = 0.5 * k / half_field;
-        const double energy = energy_of(stacked(map, delays_of(places, slowness)));
-        if (energy > most) most = energy, best = slowness;
-    }
-    return best;
+    const std::int64_t half_steps = std::ssize(map.front());
+    const auto slowness_of = [&](std::int64_t number) {
+        return 0.5 * static_cast<double>(number - half_steps) / half_field;
+    };
+    std::vector<double> energies(index(2 * half_steps + 1));
+    parallel_for(0, std::ssize(energies), [&](std::int64_t number) {
+        energies[index(number)] = energy_of(stacked(map, delays_of(places, slowness_of(number))));
+    });
+    return slowness_of(std::ranges::max_element(energies) - energies.begin());
 }
 
 }  // namespace

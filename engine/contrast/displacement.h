@@ -92,8 +92,8 @@ class BetweenSurfaces {
   private:
     struct Sums {
         std::complex<double> to_first, to_previous;
-        double modulus = 0;
-        std::vector<std::complex<double>> each;  // product with the first moment by A-scan
+        double modulus = 0, real_squares = 0, imaginary_squares = 0, real_times_imaginary = 0;
+        std::int64_t a_scans = 0;
     };
     std::int64_t rows_;
     std::vector<Sums> sums_;
