@@ -89,13 +89,14 @@ struct Displacement {
             if (surfaces.is_given() || value->empty()) continue;
             throw Error(ErrorCode::bad_setting, "has no effect without surfaces", key, "give `surfaces` too");
         }
+        const Interval of_rows = rows_in(grid);
         const std::optional<Layers> layers = surfaces.is_given() ? std::optional(layers_in(grid)) : std::nullopt;
         measure(*series, layers, context);
         if (known == 0) {
             throw Error(ErrorCode::bad_setting, "no voxel keeps its phase: the quality is below min_quality everywhere",
                         input.name(), "align the moments, reduce displacement.min_quality or enlarge the kernel");
         }
-        find_wave(*series);
+        find_wave(*series, of_rows);
         say(context);
         write(context, *series);
     }
@@ -281,8 +282,7 @@ struct Displacement {
 
     // ---- Wave
 
-    void find_wave(const Moments& series) {
-        const VolumeGrid& grid = series.grid();
+    Interval rows_in(const VolumeGrid& grid) const {
         Interval of_rows;
         if (!rows.empty()) std::tie(of_rows.begin, of_rows.end) = interval_argument(rows, "rows");
         if (of_rows.end == 0) of_rows.end = grid.depth;
@@ -290,6 +290,11 @@ struct Displacement {
             throw Error(ErrorCode::bad_setting, fmt::format("the depth rows are 0 to {}", grid.depth - 1), "rows",
                         "give A:B for rows A to B-1");
         }
+        return of_rows;
+    }
+
+    void find_wave(const Moments& series, const Interval& of_rows) {
+        const VolumeGrid& grid = series.grid();
         for (std::int64_t a = 0; a < grid.a_scans; ++a) space_time.push_back(over_time(a, grid.depth, of_rows));
         if (!wave.is_wanted() && !plot.is_wanted()) return;
         if (grid.spacing_um[1] <= 0) {
