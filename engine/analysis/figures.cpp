@@ -268,7 +268,7 @@ std::vector<double> values_of(const Volume& volume, std::int64_t a_scan, std::in
 }
 
 bool is_in_db(const VolumeGrid& grid) {
-    return grid.quantity == "db" || grid.unit.starts_with("dB");
+    return grid.quantity == "db" || grid.unit == "dB" || grid.unit.starts_with("dB ");  // not dB^2, a variance
 }
 
 // Converts a value of the volume to an amplitude.

@@ -50,7 +50,9 @@ enum class Domain { as_is, decibels, amplitude };
 Domain domain_of(const VolumeGrid& grid, Interpolation interpolation) {
     if (interpolation == Interpolation::nearest) return Domain::as_is;
     if (grid.quantity == "amplitude") return Domain::amplitude;
-    return grid.quantity == "db" || grid.unit.starts_with("dB") ? Domain::decibels : Domain::as_is;
+    // Not dB^2, a variance.
+    const bool is_level = grid.quantity == "db" || grid.unit == "dB" || grid.unit.starts_with("dB ");
+    return is_level ? Domain::decibels : Domain::as_is;
 }
 
 // 2^x with a relative error of 2e-7, without a call, so that loops are vectorised. NaN stays NaN.

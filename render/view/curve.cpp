@@ -310,7 +310,7 @@ std::vector<TransferWidget> widgets_of(const WidgetLists& lists, const std::stri
 
 std::string second_unit(SecondAxis second, const std::string& value_unit) {
     if (second == SecondAxis::distance) return "µm";
-    const std::string short_name = value_unit.starts_with("dB") ? "dB" : value_unit;
+    const std::string short_name = value_unit.starts_with("dB ") ? "dB" : value_unit;
     return second == SecondAxis::curvature ? "1/µm" : short_name.empty() ? "per µm" : short_name + "/µm";
 }
 

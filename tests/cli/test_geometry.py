@@ -5,6 +5,7 @@ import unittest
 
 import numpy as np
 
+from scans import write_nrrd
 from support import ProgramCase
 
 SMALL = ["--samples", 512, "--a-scans", 64, "--b-scans", 48, "--spacing-a", 20, "--spacing-b", 20]
@@ -54,6 +55,16 @@ class Geometry(ProgramCase):
         self.assertEqual(alone, named)
         (self.folder / "scan.toml").unlink()
         self.run_json("dewarp", "v.nrrd", "-o", "again.nrrd")
+
+    def test_variances_of_levels_are_no_levels(self):
+        """Values in dB^2 are interpolated as they are."""
+        voxels = np.random.default_rng(2).uniform(0, 31, (6, 8, 16))
+        dewarped = []
+        for name, unit in (("variances", "dB^2"), ("plain", "1")):
+            write_nrrd(self.folder / f"{name}.nrrd", voxels, unit=unit, quantity="liv")
+            self.run_json("dewarp", f"{name}.nrrd", "-o", f"straight_{name}.nrrd", "--pivot-x", 2)
+            dewarped.append((self.folder / f"straight_{name}.nrrd").read_bytes().split(b"\n\n", 1)[1])
+        self.assertEqual(*dewarped)
 
     def test_simulator_refuses_fans(self):
         finished = self.run_program("simulate", "layers", "-o", "fan/scan.toml", *SMALL, "--set", "geometry.pivot_x_mm=20")

@@ -129,7 +129,7 @@ FlowWords flow_words(Workspace& work) {
 }
 
 std::string short_unit(const std::string& unit) {
-    return unit.starts_with("dB") ? "dB" : unit;
+    return unit.starts_with("dB ") ? "dB" : unit;
 }
 
 }  // namespace echolux
