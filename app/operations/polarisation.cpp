@@ -73,8 +73,12 @@ struct Polarisation {
             throw Error(ErrorCode::bad_setting, "no voxel is above the threshold", input.name(),
                         "reduce polarisation.threshold_db");
         }
-        if (polarisation.threshold_db <= -300)
-            context.warn({"polarisation.threshold_db: without it, noise has a retardation, an axis and a low DOPU"});
+        if (polarisation.threshold_db <= -300) {
+            context.warn({has_two_states() ? "polarisation.threshold_db: without it, the first rows count as the "
+                                             "surface, and noise has a retardation"
+                                           : "polarisation.threshold_db: without it, noise has a retardation, an axis "
+                                             "and a low DOPU"});
+        }
         say(context);
         write(context, volumes.front()->provenance);
     }
@@ -113,6 +117,12 @@ struct Polarisation {
         if (!has_two_states() && diattenuation.is_wanted()) {
             throw Error(ErrorCode::bad_setting, "needs two input states", "diattenuation",
                         "give `channel_1b` and `channel_2b`");
+        }
+        if ((local_retardation.is_wanted() || local_axis.is_wanted()) && polarisation.local_depth >= grid.depth) {
+            throw Error(
+                ErrorCode::bad_setting,
+                fmt::format("{} rows are too many for the {} of the volume", polarisation.local_depth, grid.depth),
+                "polarisation.local_depth", "choose fewer");
         }
         if (grid.spacing_um[0] > 0 || !(local_retardation.is_wanted() || table.is_wanted())) return;
         throw Error(ErrorCode::bad_setting, "local retardation needs the depth pitch, which is unknown", input.name(),
