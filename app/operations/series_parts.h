@@ -26,6 +26,7 @@
 #include "compute/plural.h"
 #include "engine/analysis/intensity.h"
 #include "engine/geometry/beam_map.h"
+#include "engine/memory.h"
 
 namespace echolux {
 
@@ -191,6 +192,8 @@ class Moments {
     std::vector<Volume> read(Interval b_scans) const {
         VolumeGrid part = grid_;
         part.b_scans = b_scans.end - b_scans.begin;
+        constexpr std::int64_t copies = 4;  // as read, as numbers, and results
+        require_memory(copies * count() * part.bytes(), plural(count(), "moments") + " of " + name_, "crop it first");
         std::vector<Volume> all;
         if (volumes() > 1) {
             for (const VolumeSeries::Point& point : series_.points()) all.push_back({part, point.read(b_scans), {}});
@@ -226,6 +229,11 @@ class Moments {
         const bool has_all = grid_.b_scans == scan_.b_scans * scan_.b_repeats && scan_.b_repeats > 1;
         const bool has_lines = grid_.a_scans == scan_.a_scans * scan_.a_repeats && scan_.a_repeats > 1;
         if (volumes() > 1) {
+            if (given > 0) {
+                throw Error(ErrorCode::bad_setting,
+                            fmt::format("is a series of {}, which are its moments", plural(volumes(), "volumes")),
+                            name_, "leave out `repeats`, or choose one volume");
+            }
             if (!has_all && !has_lines) return;
             throw Error(ErrorCode::bad_setting, "is a series of volumes that hold repeats too", name_,
                         "choose one volume, or average the repeats with recipe.average");
