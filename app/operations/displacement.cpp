@@ -293,22 +293,28 @@ struct Displacement {
         return of_rows;
     }
 
+    static std::string why_no_wave(const Moments& series) {
+        if (series.grid().spacing_um[1] <= 0) return "the distance between A-scans is unknown";
+        if (!series.are_even()) return "the moments are not evenly spaced in time";
+        // The delay from one A-scan to the next changes its sign from B-scan to B-scan.
+        if (series.a_scan_s() > 0 && series.scan().bidirectional) return "the scan runs in both directions";
+        return "";
+    }
+
     void find_wave(const Moments& series, const Interval& of_rows) {
         const VolumeGrid& grid = series.grid();
         for (std::int64_t a = 0; a < grid.a_scans; ++a) space_time.push_back(over_time(a, grid.depth, of_rows));
         if (!wave.is_wanted() && !plot.is_wanted()) return;
-        if (grid.spacing_um[1] <= 0) {
-            speed.problem = "the distance between A-scans is unknown";
-            return;
-        }
+        speed.problem = why_no_wave(series);
+        if (!speed.problem.empty()) return;
         std::vector<std::vector<double>> inner = space_time;  // kernels at the edges are off centre
         for (std::int64_t a = 0; a < grid.a_scans; ++a) {
             if (std::min(a, grid.a_scans - 1 - a) < displacement.window_a_scans / 2)
                 inner[index(a)].assign(index(moments), unknown);
         }
-        const double step = series.step_s();
         speed = wave_speed_of(inner);
         if (!speed.is_found()) return;
+        const double step = series.mean_step_s();
         const double s_per_um = (speed.slowness * step + series.a_scan_s()) / grid.spacing_um[1];
         speed_m_s = 1e-6 / s_per_um;
         // Kernels that overlap share their noise.

@@ -160,18 +160,23 @@ class Moments {
                     "give it in seconds as `step_s`");
     }
 
-    // The step of evenly spaced moments. Throws Error{bad_setting} if they are uneven or unknown.
-    double step_s() const {
+    // Throws Error{bad_setting} if the times are unknown.
+    bool are_even() const {
         constexpr double tolerance = 0.05;
         const std::vector<double>& times = times_s();
-        const double step = times.back() / static_cast<double>(count() - 1);
+        const double step = mean_step_s();
         for (std::size_t t = 1; t < times.size(); ++t) {
-            if (std::abs(times[t] - times[t - 1] - step) > tolerance * step) {
-                throw Error(ErrorCode::bad_setting, "its moments are not evenly spaced in time", name_,
-                            "choose evenly spaced volumes, or give the step as `step_s`");
-            }
+            if (std::abs(times[t] - times[t - 1] - step) > tolerance * step) return false;
         }
-        return step;
+        return true;
+    }
+    double mean_step_s() const { return times_s().back() / static_cast<double>(count() - 1); }
+
+    // The step of evenly spaced moments. Throws Error{bad_setting} if they are uneven or unknown.
+    double step_s() const {
+        if (are_even()) return mean_step_s();
+        throw Error(ErrorCode::bad_setting, "its moments are not evenly spaced in time", name_,
+                    "choose evenly spaced volumes, or give the step as `step_s`");
     }
 
     // Time from one A-scan to the next within a moment; 0 if unknown, and for A-scan repeats, which are one experiment

@@ -154,6 +154,15 @@ class Displacement(ProgramCase):
                     self.assertAlmostEqual(found["wave_speed_m_s"] / speed, 1, delta=0.02)
                     self.assertLess(abs(found["wave_speed_m_s"] - speed), 5 * found["wave_speed_error_m_s"] + 0.005 * abs(speed))
 
+    def test_uneven_moments_and_both_directions_have_no_wave(self):
+        times = " ".join(f"{0.00025 * (t + (t > 40)):.9g}" for t in range(80))
+        both = {"scan.line_rate_hz": 100000.0, "scan.a_scans": 64, "scan.b_scans": 1, "scan.bidirectional": "true"}
+        for more, problem in (({"note": f"-\necholux_times_s:={times}"}, "not evenly spaced"), (both, "both directions")):
+            self.write(self.wave(0.4), 20, 0.00025, spacing_mm=(0.02, 0.0014, 0.02), more=more)
+            found = self.measure("--wave", "wave.csv")
+            self.assertIsNone(found["wave_speed_m_s"])
+            self.assertIn(problem, found["no_wave"])
+
     def test_noise_is_no_wave(self):
         self.write(0.3 * self.random.standard_normal((40, 1, 32, 1)) * np.ones((40, 1, 32, 8)), 20)
         found = self.measure("--plot", "plot.svg")
