@@ -1,8 +1,10 @@
 // Operation `stitch`: joins tiles at positions of a stage to one volume.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
+#include <numeric>
 #include <utility>
 
 #include "app/operations/operation.h"
@@ -62,6 +64,34 @@ struct Stitch {
             if (overlaps_of(tile) > 0) continue;
             context.warn({set->tiles[tile].name + ": no overlap agrees, so it stays at the position of the stage"});
         }
+        const std::vector<std::size_t> groups = first_of_groups();
+        for (const std::size_t tile : groups) {
+            if (tile == groups.front()) continue;
+            context.warn(
+                {fmt::format("{}: no overlap connects its tiles with those of {}, so the distance is that of "
+                             "the stage",
+                             set->tiles[tile].name, set->tiles[groups.front()].name)});
+        }
+    }
+
+    // The first tile of each group that overlaps connect. Tiles alone are left out.
+    std::vector<std::size_t> first_of_groups() const {
+        std::vector<std::size_t> group(set->tiles.size());
+        std::iota(group.begin(), group.end(), std::size_t{0});
+        for (bool is_changed = true; is_changed;) {
+            is_changed = false;
+            for (const TilePair& pair : alignment.pairs) {
+                const std::size_t first = std::min(group[pair.first], group[pair.second]);
+                if (pair.reason != PairReason::ok || group[pair.first] == group[pair.second]) continue;
+                group[pair.first] = group[pair.second] = first;
+                is_changed = true;
+            }
+        }
+        std::vector<std::size_t> firsts;
+        for (std::size_t tile = 0; tile < group.size(); ++tile) {
+            if (group[tile] == tile && overlaps_of(tile) > 0) firsts.push_back(tile);
+        }
+        return firsts;
     }
 
     std::int64_t overlaps_of(std::size_t tile) const {

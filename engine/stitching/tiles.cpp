@@ -7,6 +7,7 @@
 #include <cmath>
 #include <fstream>
 #include <limits>
+#include <string_view>
 #include <utility>
 
 #include "compute/error.h"
@@ -54,7 +55,8 @@ std::vector<ListedTile> listed_tiles(const std::filesystem::path& list) {
     std::vector<ListedTile> tiles;
     std::int64_t number = 0;
     for (std::string line; read_line(file, line, max_line, list.string());) {
-        ++number;
+        constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";  // of spreadsheets
+        if (++number == 1 && line.starts_with(byte_order_mark)) line.erase(0, byte_order_mark.size());
         const std::vector<std::string> cells = cells_of(line);
         if (cells.size() == 1 && cells[0].empty()) continue;
         ListedTile tile{cells[0], number, {}};

@@ -71,6 +71,21 @@ class Stitching(ProgramCase):
         np.testing.assert_allclose(level, 30, atol=1)
         self.assertGreater(np.nanmin(mosaic), -60)
 
+    def test_groups_without_common_overlap_are_named(self):
+        """Two pairs of tiles of different samples: the distance of the pairs is that of the stage. Spreadsheets write a byte order mark."""
+        random = np.random.default_rng(5)
+        lines = ["\ufefffile,x_mm,y_mm"]
+        for pair in range(2):
+            volume = 10 * np.log10(random.exponential(1000, (40, 70, 48)))
+            for side in range(2):
+                name = "abcd"[2 * pair + side]
+                write_nrrd(self.folder / f"{name}.nrrd", volume[:, 30 * side:30 * side + 40], (MM, MM, MM))
+                lines.append(f"{name}.nrrd,{30 * (2 * pair + side) * MM},0")
+        (self.folder / "tiles.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        found = json.loads(self.succeed("stitch", "tiles.csv", "-o", "m.npy", "--search", 15, "--search-depth", 10, "--json").out)
+        self.assertEqual(found["used"], 2)
+        self.assertTrue(any(warning.startswith("c.nrrd: no overlap connects its tiles with those of a.nrrd") for warning in found["warnings"]), found)
+
     def test_refuses_lists_without_files(self):
         (self.folder / "tiles.csv").write_text("a.nrrd,0,0\n")
         finished = self.run_program("stitch", "tiles.csv", "-o", "m.nrrd")
