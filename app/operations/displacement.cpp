@@ -141,8 +141,7 @@ struct Displacement {
         }
         if (strain.is_wanted() && displacement.strain_window > series.grid().depth) {
             throw Error(ErrorCode::bad_setting,
-                        fmt::format("{} rows are more than the {} of the volume", displacement.strain_window,
-                                    series.grid().depth),
+                        "does not fit in the depth of the volume, " + plural(series.grid().depth, "rows"),
                         "displacement.strain_window", "choose a smaller odd number");
         }
     }

@@ -24,6 +24,7 @@
 #include "compute/error.h"
 #include "compute/indexing.h"
 #include "compute/plan/describe.h"
+#include "compute/plural.h"
 #include "engine/build.h"
 #include "engine/scan/settings.h"
 
@@ -119,10 +120,9 @@ struct Polarisation {
                         "give `channel_1b` and `channel_2b`");
         }
         if ((local_retardation.is_wanted() || local_axis.is_wanted()) && polarisation.local_depth >= grid.depth) {
-            throw Error(
-                ErrorCode::bad_setting,
-                fmt::format("{} rows are too many for the {} of the volume", polarisation.local_depth, grid.depth),
-                "polarisation.local_depth", "choose fewer");
+            throw Error(ErrorCode::bad_setting,
+                        "does not fit in the depth of the volume, " + plural(grid.depth, "rows"),
+                        "polarisation.local_depth", "choose fewer");
         }
         if (grid.spacing_um[0] > 0 || !(local_retardation.is_wanted() || table.is_wanted())) return;
         throw Error(ErrorCode::bad_setting, "local retardation needs the depth pitch, which is unknown", input.name(),

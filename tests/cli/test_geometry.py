@@ -56,7 +56,7 @@ class Geometry(ProgramCase):
         (self.folder / "scan.toml").unlink()
         self.run_json("dewarp", "v.nrrd", "-o", "again.nrrd")
 
-    def test_variances_of_levels_are_no_levels(self):
+    def test_variances_in_db2_are_interpolated_as_they_are(self):
         """Values in dB^2 are interpolated as they are."""
         voxels = np.random.default_rng(2).uniform(0, 31, (6, 8, 16))
         dewarped = []

@@ -90,7 +90,7 @@ TEST_F(CatheterFrames, AnglesAreWithinHalfLines) {
 }
 
 // A mark at the start of the turn is at the end of some frames.
-TEST_F(CatheterFrames, MarkMayCrossTheEndsOfFrames) {
+TEST_F(CatheterFrames, MarkMayCrossEndsOfFrames) {
     grid.b_scans = 40;
     const std::vector<float> part(power.begin(), power.begin() + grid.voxels());
     std::vector<Fiducial> marks;
