@@ -14,6 +14,7 @@
 #include "engine/catheter/rotation.h"
 #include "engine/geometry/dewarp.h"
 #include "engine/io/number_file.h"
+#include "engine/memory.h"
 #include "engine/speckle/speckle_filter.h"
 
 namespace echolux {
@@ -43,6 +44,8 @@ struct Catheter {
         KnownGeometry known = known_geometry(input, volume, scan);
         take_arguments(context, known.beam);
         require_turns(volume.grid);
+        constexpr std::int64_t bytes_a_voxel = 20;  // intensity, contrast, means and uniform turns
+        require_memory(volume.grid.voxels() * bytes_a_voxel, "the rotation of " + input.name(), "crop it first");
         const std::vector<float> power = power_of(volume, StoredAs::automatic);
         sheath = found_sheath(power, volume.grid);
         find_axis(known.beam, volume.grid);

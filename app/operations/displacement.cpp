@@ -26,6 +26,7 @@
 #include "compute/plural.h"
 #include "engine/build.h"
 #include "engine/layers/layers.h"
+#include "engine/memory.h"
 #include "engine/scan/settings.h"
 
 namespace echolux {
@@ -192,7 +193,11 @@ struct Displacement {
         mean_quality.assign(index(moments), 0);
         std::vector<double> counts(index(moments));
         std::vector<std::vector<float>> slopes(index(moments));
-        for (std::size_t m = 0; m < map_count; ++m) maps[m].resize(index(all_moments ? moments : 1));
+        const std::int64_t kept = all_moments ? moments : 1;
+        for (std::size_t m = 0; m < map_count; ++m) maps[m].resize(index(kept));
+        const auto wanted = std::ranges::count_if(outputs(), [&](const auto one) { return (this->*one).is_wanted(); });
+        require_memory(wanted * kept * grid.voxels() * static_cast<std::int64_t>(sizeof(float)),
+                       "the maps of " + input.name(), all_moments ? "leave out `all_moments`" : "crop it first");
         // An odd number, so that all rows of the usual depths count.
         constexpr std::int64_t enough = 64'000'000;
         slopes_apart = index(grid.voxels() * moments / enough | 1);

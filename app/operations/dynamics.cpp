@@ -22,6 +22,7 @@
 #include "compute/plan/describe.h"
 #include "compute/plural.h"
 #include "engine/build.h"
+#include "engine/memory.h"
 #include "engine/registration/registration.h"
 #include "engine/scan/settings.h"
 
@@ -93,6 +94,8 @@ struct DynamicsOperation {
         const VolumeGrid& grid = series.grid();
         const auto plane = index(grid.a_scans * grid.depth);
         Maps all;
+        require_memory(grid.voxels() * std::ssize(all) * static_cast<std::int64_t>(sizeof(float)),
+                       "the maps of " + input.name(), "crop it first");
         context.progress.begin("dynamics", grid.b_scans, "B-scans");
         for (std::int64_t begin = 0; begin < grid.b_scans; begin += series.b_scans_together()) {
             const Interval block{begin, std::min(grid.b_scans, begin + series.b_scans_together())};

@@ -26,6 +26,7 @@
 #include "compute/plan/describe.h"
 #include "compute/plural.h"
 #include "engine/build.h"
+#include "engine/memory.h"
 #include "engine/scan/settings.h"
 
 namespace echolux {
@@ -131,6 +132,9 @@ struct Polarisation {
 
     void measure(const std::vector<std::shared_ptr<const Volume>>& volumes, Context& context) {
         const std::int64_t plane = grid.a_scans * grid.depth;
+        const auto bytes_a_voxel =
+            static_cast<std::int64_t>(volumes.size() * sizeof(std::complex<float>) + maps.size() * sizeof(float));
+        require_memory(grid.voxels() * bytes_a_voxel, "the maps of " + input.name(), "crop it first");
         std::vector<ChannelPlane> fields;
         for (std::size_t i = 0; i < volumes.size(); ++i) fields.push_back(field_of(*volumes[i], channels()[i]->name()));
         for (std::vector<float>& all : maps) all.clear();
