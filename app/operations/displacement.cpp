@@ -355,6 +355,8 @@ struct Displacement {
             mean_nm[t],
             std::isnan(median_strain[t]) ? std::string() : fmt::format(", median strain {:.3g}", median_strain[t]),
             100 * known));
+        context.say(fmt::format("{:.4g} nm per rad, from {:.1f} nm and an index of {:.4g}", nm_per_rad,
+                                used_wavelength_nm, used_index));
         if (surfaces.is_given()) {
             context.say(fmt::format("between the surfaces: {:.4g} ± {:.2g} nm at moment {}, of {}", between.phase[t],
                                     between.error[t], used_moment, plural(between.a_scans, "A-scans")));
