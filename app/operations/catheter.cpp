@@ -126,6 +126,9 @@ struct Catheter {
                         "A-scans rms, correlation {:.2f})",
                         rotation.rms_a_scans, rotation.speeds, rotation.frame_shifts, rotation.frame_rms,
                         rotation.frame_correlation));
+        constexpr std::int64_t lines_a_speed = 32;  // a quarter of the places
+        if (rotation.speeds * lines_a_speed < std::ssize(rotation.angle))
+            context.warn({"speckle shows few speeds, so a deviation that is the same in all turns is not corrected"});
         if (sheath.is_found()) context.say(fmt::format("sheath at row {:.2f}, {:.1f} dB", sheath.row, sheath.above_db));
     }
 
