@@ -135,7 +135,12 @@ struct Displacement {
         }
         used_index = refractive_index > 0 ? refractive_index : series.scan().refractive_index;
         nm_per_rad = used_wavelength_nm / (4 * std::numbers::pi * used_index);
-        if (series.grid().spacing_um[0] > 0) strain_per_slope = nm_per_rad / (1000 * series.grid().spacing_um[0]);
+        // Depths of a scan were divided by its own index.
+        const bool is_of_scan =
+            std::ranges::any_of(series.provenance(), [](const auto& one) { return one.first.starts_with("scan."); });
+        const double row_um =
+            series.grid().spacing_um[0] * (is_of_scan ? series.scan().refractive_index / used_index : 1);
+        if (row_um > 0) strain_per_slope = nm_per_rad / (1000 * row_um);
         if (strain.is_wanted() && std::isnan(strain_per_slope)) {
             throw Error(ErrorCode::bad_setting, "strain needs the depth pitch, which is unknown", input.name(),
                         "set calibration.wavelengths or depth_pitch_um and reconstruct again");

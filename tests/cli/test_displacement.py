@@ -63,6 +63,14 @@ class Displacement(ProgramCase):
                 self.assertLess(spread, 1.2)
                 self.assertGreater(spread, 0.9)  # otherwise the bound would be wrong
 
+    def test_given_index_rescales_rows_of_scan(self):
+        """Rows of a scan without an index are in air."""
+        slope = phase_of(1000 * 1e-3 * ROW_UM)
+        phase = np.broadcast_to(slope * np.arange(128) * np.arange(2)[:, None, None, None], (2, 1, 40, 128))
+        self.write(phase, 40, spacing_mm=(0.005, ROW_UM * INDEX / 1000, 0.005), more={"scan.samples": 256})
+        found = self.measure("--strain", "strain.nrrd")
+        self.assertAlmostEqual(found["median_strain"], 1e-3, delta=2e-5)
+
     def test_strain_of_point_scatterers(self):
         """Here the phase gradient also changes the speckle, which the noise bound does not contain."""
         for strain in (1e-4, 1e-2):
