@@ -34,6 +34,18 @@ class Completion(ProgramCase):
                 with self.subTest(shell=shell):
                     subprocess.run([shell, "-n", script], check=True)
 
+    @unittest.skipUnless(shutil.which("zsh"), "zsh is not installed")
+    def test_zsh_completes_commands_and_choices(self):
+        def found(*words):
+            line = (f"autoload -Uz compinit; compinit -D -u; source {self.script('zsh')}; "
+                    f"complete_as_bash() {{ emulate -L sh; COMP_WORDS=({' '.join(words)} ''); COMP_CWORD={len(words)}; "
+                    '_echolux; print -l -- "${COMPREPLY[@]}"; }; complete_as_bash')
+            return subprocess.run(["zsh", "-f", "-c", line], capture_output=True, text=True, check=True).stdout.split()
+
+        self.assertIn("record", found("echolux"))
+        self.assertIn("rolloff", found("echolux", "calibrate"))
+        self.assertEqual(found("echolux", "calibrate", "k", "m1.toml", "--sides"), ["same", "opposite"])
+
     @unittest.skipUnless(shutil.which("fish"), "fish is not installed")
     def test_fish_completes_options(self):
         line = f"source {self.script('fish')}; complete -C 'echolux calibrate k --si'"

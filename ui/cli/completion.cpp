@@ -54,7 +54,8 @@ void each_command(const CLI::App& command, const std::function<void(const CLI::A
 }
 
 // Cases "path) WORDS" for the next word, and "path --option) CHOICES" for the value of an option. Without
-// choices the shell offers files.
+// choices the shell offers files. zsh runs the script too, so no variable has the name of one of zsh's own (path,
+// words).
 std::string bash_script(const CLI::App& program) {
     std::string words, values;
     each_command(program, [&](const CLI::App& command) {
@@ -64,22 +65,22 @@ std::string bash_script(const CLI::App& program) {
             next.insert(next.end(), names.begin(), names.end());
             if (option->get_items_expected_max() == 0) continue;  // a flag
             for (const std::string& name : names)
-                values += fmt::format("        '{} {}') words='{}' ;;\n", path_of(command), name,
+                values += fmt::format("        '{} {}') choices='{}' ;;\n", path_of(command), name,
                                       fmt::join(choices_of(*option), " "));
         }
-        words += fmt::format("            '{}') words='{}' ;;\n", path_of(command), fmt::join(next, " "));
+        words += fmt::format("            '{}') choices='{}' ;;\n", path_of(command), fmt::join(next, " "));
     });
     return fmt::format(R"(_echolux() {{
-    local path='' words='' word
-    for word in "${{COMP_WORDS[@]:1:COMP_CWORD-1}}"; do
+    local used='' choices='' word
+    for word in "${{COMP_WORDS[@]:1:$((COMP_CWORD-1))}}"; do
         [[ $word == [a-z]* && $word != *[./=]* ]] || break
-        path+="${{path:+ }}$word"
+        used+="${{used:+ }}$word"
     done
-    case "$path ${{COMP_WORDS[COMP_CWORD-1]}}" in
-{}        *) case "$path" in
+    case "$used ${{COMP_WORDS[COMP_CWORD-1]}}" in
+{}        *) case "$used" in
 {}        esac ;;
     esac
-    COMPREPLY=($(compgen -W "$words" -- "${{COMP_WORDS[COMP_CWORD]}}"))
+    COMPREPLY=($(compgen -W "$choices" -- "${{COMP_WORDS[COMP_CWORD]}}"))
 }}
 complete -o default -F _echolux echolux
 )",
