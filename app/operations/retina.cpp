@@ -65,6 +65,7 @@ struct Retina {
         const std::shared_ptr<const Volume> volume = context.volume(input);
         take_surfaces(*volume);
         is_circle = scan == ScanKind::circle || (scan == ScanKind::automatic && grid.b_scans == 1);
+        check_pattern(*volume);
         if (profile.is_wanted() && !is_circle)
             throw Error(ErrorCode::bad_setting, "is of circle scans", "profile", "leave it out, or set `scan`");
         side = chosen_eye(*volume);
@@ -72,7 +73,7 @@ struct Retina {
             measure_circle();
         else
             measure_field(*volume);
-        warn(context);
+        warn(*volume, context);
         write(context);
         say_result(context);
     }
@@ -110,23 +111,57 @@ struct Retina {
         thickness = thickness_between(surfaces, bounds.first, bounds.second, grid);
     }
 
+    static std::string stored_text(const Volume& volume, const char* key) {
+        const auto stored = volume.provenance.find(key);
+        return stored == volume.provenance.end() ? "" : stored->second;
+    }
+
     Eye chosen_eye(const Volume& volume) const {
         if (eye != EyeChoice::automatic) return eye == EyeChoice::right ? Eye::right : Eye::left;
-        const auto stored = volume.provenance.find("eye");
-        const std::string word = stored == volume.provenance.end() ? "" : stored->second;
+        const std::string word = stored_text(volume, "eye");
         if (word == "OD") return Eye::right;
         if (word == "OS") return Eye::left;
         throw Error(ErrorCode::bad_setting, "the file does not state which eye it is", "eye",
                     "choose OD (right) or OS (left)");
     }
 
-    // Spectralis: y of the fundus picture grows downwards, and the file states where the first and last B-scan are.
+    // ---- Scans of Spectralis. The file states the pattern and the ends of the first and last B-scan on the fundus,
+    // where y grows downwards.
+
+    void check_pattern(const Volume& volume) const {
+        constexpr std::string_view line = "1", radial = "5";
+        const std::string pattern = stored_text(volume, "scan_pattern");
+        if (is_circle && scan == ScanKind::automatic && pattern == line)
+            throw Error(ErrorCode::bad_setting, "is a single line, neither a field nor a circle", input.name(),
+                        "export a volume or circle scan, or set `scan`");
+        if (is_circle) return;
+        if (pattern == radial)
+            throw Error(ErrorCode::bad_setting, "is a radial scan, the grid needs parallel B-scans", input.name(),
+                        "export a volume scan");
+        const double turned = std::abs(turned_deg(volume));
+        if (turned > 135)
+            throw Error(ErrorCode::bad_setting, "the B-scans run in the opposite direction", input.name(),
+                        is_mirrored ? "leave out `mirrored`" : "set `mirrored`");
+        if (turned > 45)
+            throw Error(ErrorCode::bad_setting, "the B-scans run up or down, the grid needs horizontal ones",
+                        input.name(), "export a scan with horizontal B-scans");
+    }
+
+    // Returns the angle from the expected direction to that of the first B-scan; 0 if unknown.
+    double turned_deg(const Volume& volume) const {
+        double x0 = 0, y0 = 0, x1 = 0, y1 = 0;
+        if (std::sscanf(stored_text(volume, "b_scans_end_mm").c_str(), "%lf %lf to %lf %lf", &x0, &y0, &x1, &y1) != 4)
+            return 0;
+        const double sign = is_mirrored ? -1 : 1;
+        const double angle = std::atan2(sign * (y0 - y1), sign * (x1 - x0)) * 180 / std::numbers::pi;
+        return std::isfinite(angle) ? angle : 0;
+    }
+
     bool first_on_top(const Volume& volume) const {
         if (top != TopChoice::automatic) return top == TopChoice::first;
-        const auto stored = volume.provenance.find("b_scans_end_mm");
         double first = 0, last = 0;
-        const bool is_known = stored != volume.provenance.end() &&
-                              std::sscanf(stored->second.c_str(), "%*f %lf to %*f %*f; %*f %lf", &first, &last) == 2;
+        const bool is_known = std::sscanf(stored_text(volume, "b_scans_end_mm").c_str(), "%*f %lf to %*f %*f; %*f %lf",
+                                          &first, &last) == 2;
         return is_known && first < last;
     }
 
@@ -185,7 +220,11 @@ struct Retina {
         return sum;
     }
 
-    void warn(Context& context) const {
+    void warn(const Volume& volume, Context& context) const {
+        constexpr double max_turned_deg = 3;
+        const double turned = is_circle ? 0 : turned_deg(volume);
+        if (std::abs(turned) > max_turned_deg)
+            context.warn({fmt::format("the B-scans are tilted by {:.0f} degrees, and so is the grid", turned)});
         std::string partly;
         const auto check = [&](const std::string& name, double known) {
             constexpr double all = 0.995;

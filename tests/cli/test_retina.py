@@ -96,6 +96,49 @@ class Thickness(ProgramCase):
         self.assertAlmostEqual(means[0]["nasal"], means[2]["temporal"], places=3)
         self.assertGreater(means[0]["nasal"], means[0]["temporal"])
 
+    def write_heidelberg(self, name, turned_deg=0, b_scans=25, pattern=3, eye=b"OD", from_top=False):
+        """Lines of a field of 6.6 mm that is thicker to the right and to the top; B-scans turned about its centre."""
+        a_scans, rows, side, row_um = 64, 2, 6.6, 4
+        along, across = np.arange(a_scans) / (a_scans - 1) - 0.5, (np.arange(b_scans) / max(b_scans - 1, 1) - 0.5) * (b_scans > 1)
+        turn = np.exp(1j * np.radians(turned_deg))
+        header_bytes = 256 + 2 * a_scans * 4
+        header = bytearray(2048)
+        struct.pack_into("<12siiiddd", header, 0, b"HSF-OCT-103\0", a_scans, b_scans, rows, side / (a_scans - 1),
+                         side / max(b_scans - 1, 1), row_um / 1000)
+        header[84:86] = eye
+        struct.pack_into("<ii", header, 96, pattern, header_bytes)
+        scans = b""
+        for y in (-across if from_top else across):
+            places = (along + 1j * y) * side * turn  # y upwards
+            ends = places[0].real + 5, 5 - places[0].imag, places[-1].real + 5, 5 - places[-1].imag  # y downwards
+            scan = bytearray(header_bytes)
+            struct.pack_into("<12si4dii", scan, 0, b"HSF-BS-103\0\0", header_bytes, *ends, 2, 256)
+            um = 300 + 10 * places.real + 7 * places.imag
+            scan[256:] = np.array([0 * um + 20, 20 + um / row_um], "<f4").tobytes()
+            scans += bytes(scan) + bytes(a_scans * rows * 4)
+        (self.folder / name).write_bytes(bytes(header) + scans)
+        return f"{name}:surfaces"
+
+    def test_directions_of_heidelberg_files_are_used(self):
+        for options in ({}, {"from_top": True}, {"eye": b"OS"}, {"turned_deg": 7}):
+            with self.subTest(**options):
+                found, rows = self.measure(self.write_heidelberg("s.vol", **options), "--centre", "0,0")
+                at_right, at_left = ("temporal", "nasal") if "eye" in options else ("nasal", "temporal")
+                self.assertGreater(rows[f"outer {at_right}"]["mean_um"], rows[f"outer {at_left}"]["mean_um"] + 20)
+                self.assertGreater(rows["outer superior"]["mean_um"], rows["outer inferior"]["mean_um"] + 15)
+                self.assertEqual("turned_deg" in options, any("tilted by 7 degrees" in line for line in found["warnings"]))
+        opposite = self.write_heidelberg("opposite.vol", turned_deg=180)
+        self.refuse("retina", opposite, "--centre", "0,0", names=["opposite direction", "--mirrored"])
+        rows = self.measure(opposite, "--centre", "0,0", "--mirrored")[1]
+        self.assertGreater(rows["outer nasal"]["mean_um"], rows["outer temporal"]["mean_um"] + 20)
+        self.assertGreater(rows["outer superior"]["mean_um"], rows["outer inferior"]["mean_um"] + 15)
+        self.refuse("retina", self.write_heidelberg("up.vol", turned_deg=90), "--centre", "0,0", names=["horizontal"])
+
+    def test_only_circles_of_heidelberg_files_are_circles(self):
+        self.refuse("retina", self.write_heidelberg("line.vol", b_scans=1, pattern=1), names=["single line", "--scan"])
+        self.refuse("retina", self.write_heidelberg("star.vol", pattern=5), "--centre", "0,0", names=["radial"])
+        self.assertEqual(len(self.measure(self.write_heidelberg("circle.vol", b_scans=1, pattern=2))[0]["sectors"]), 23)
+
     def test_partly_known_sectors_are_reported(self):
         self.write_field("s.nrrd", lambda x, y: np.where(x > 2, np.nan, np.where(y > 0, np.nan, 300)))
         found, rows = self.measure("s.nrrd", "--eye", "OD", "--centre", "0,0")
