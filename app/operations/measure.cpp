@@ -131,7 +131,8 @@ struct Measure {
 
     void warn(Context& context) const {
         for (const Region& region : regions) {
-            if (region.is_cut) context.warn({region.name + ": reaches beyond the volume; measured is the part inside"});
+            if (region.is_cut)
+                context.warn({region.name + ": reaches beyond the volume: only the part inside is measured"});
         }
         for (const RegionRow& row : rows) {
             if (row.unknown == row.voxels)
@@ -321,7 +322,8 @@ void Measure::describe(OperationParts<Measure>& parts) {
     parts.info.summary = "Statistics, volume and flow of regions of interest, over time";
     parts.info.details =
         "Regions are boxes, ellipsoids, polygons and slabs between surfaces in a file, or labels painted in another "
-        "program. Voxels without a value (NaN, and 0 in velocities) are left out and counted. See docs/regions.md.";
+        "program. Voxels without a value (NaN, infinities, and 0 in velocities) are left out and counted. See "
+        "docs/regions.md.";
     parts.info.may_write_nothing = true;
     describe_files(parts);
     parts

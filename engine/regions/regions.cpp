@@ -45,6 +45,7 @@ const std::vector<Field<RegionSpec>>& describe<RegionSpec>() {
 namespace {
 
 constexpr double unknown_value = std::numeric_limits<double>::quiet_NaN();
+constexpr std::size_t max_regions = std::numeric_limits<std::uint16_t>::max();  // as labels
 
 [[noreturn]] void refuse(const RegionSpec& spec, const std::string& what, const std::string& remedy) {
     throw Error(ErrorCode::bad_setting, spec.name.empty() ? what : "region " + spec.name + " " + what, spec.where,
@@ -397,6 +398,9 @@ std::vector<Region> regions_of_labels(const Volume& labels, const VolumeGrid& gr
                             "use a volume of whole numbers, 0 outside all regions");
             }
             RunBuilder{found[static_cast<std::int64_t>(label)].runs}.add(i, i + 1);
+            if (found.size() > max_regions)
+                throw Error(ErrorCode::bad_setting, fmt::format("holds more than {} labels", max_regions), name,
+                            "use a volume of labels instead of measured values");
         }
     });
     if (found.empty()) {
@@ -411,6 +415,10 @@ std::vector<Region> regions_of_labels(const Volume& labels, const VolumeGrid& gr
 }
 
 Volume labels_of(const std::vector<Region>& regions, const VolumeGrid& grid) {
+    if (regions.size() > max_regions)
+        throw Error(ErrorCode::bad_setting,
+                    fmt::format("{} regions, a volume of labels holds {}", regions.size(), max_regions), "mask",
+                    "leave it out, or use fewer regions");
     Volume labels{grid, {}, {}};
     labels.grid.type = VoxelType::u16;
     labels.grid.scale = 1;
@@ -451,11 +459,12 @@ RegionValues region_values(const Region& region, const Volume& volume, RegionDom
     with_voxels(volume, [&](const auto* codes) {
         for (const VoxelRun& run : region.runs) {
             for (std::int64_t i = run.begin; i < run.end; ++i) {
-                const double value = static_cast<double>(codes[i]) * grid.scale + grid.offset;
-                if (std::isnan(value) || (is_velocity && value == 0))
+                const double stored = static_cast<double>(codes[i]) * grid.scale + grid.offset;
+                const double value = is_linear ? linear_value(stored, grid) : stored;
+                if (!std::isfinite(value) || (is_velocity && value == 0))
                     ++found.unknown;
                 else
-                    found.values.push_back(is_linear ? linear_value(value, grid) : value);
+                    found.values.push_back(value);
             }
         }
     });
@@ -508,7 +517,7 @@ double region_flux_ul_s(const Region& region, const Volume& volume) {
         for (const VoxelRun& run : region.runs) {
             for (std::int64_t i = run.begin; i < run.end; ++i) {
                 const double value = static_cast<double>(codes[i]) * grid.scale + grid.offset;
-                if (!std::isnan(value)) sum += value;
+                if (std::isfinite(value)) sum += value;
                 is_met[index(i % grid.depth)] = 1;
             }
         }

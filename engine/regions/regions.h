@@ -61,10 +61,12 @@ struct Region {
 Region region_of(const RegionSpec& spec, const VolumeGrid& grid, const Surfaces* surfaces);
 
 // Returns a region "label N" per number above 0 of a label volume of the same size, in ascending order. Throws
-// Error{bad_setting} naming `name` for another size, fractions, negative numbers, and volumes without labels.
+// Error{bad_setting} naming `name` for another size, fractions, negative numbers, more than 65535 labels, and volumes
+// without labels.
 std::vector<Region> regions_of_labels(const Volume& labels, const VolumeGrid& grid, const std::string& name);
 
-// Returns a volume of labels: voxels of region i hold i + 1. Later regions cover earlier ones.
+// Returns a volume of labels: voxels of region i hold i + 1. Later regions cover earlier ones. Throws
+// Error{bad_setting} for more than 65535 regions.
 Volume labels_of(const std::vector<Region>& regions, const VolumeGrid& grid);
 
 // ---- Statistics
@@ -72,7 +74,7 @@ Volume labels_of(const std::vector<Region>& regions, const VolumeGrid& grid);
 // linear: of intensity, which dB and amplitudes are converted to.
 enum class RegionDomain { stored, linear };
 
-// Values of a region in memory order without NaN. In velocities, 0 means unknown and is left out too.
+// Finite values of a region in memory order. In velocities, 0 means unknown and is left out too.
 struct RegionValues {
     std::vector<double> values;
     std::int64_t unknown = 0;  // number of voxels left out
