@@ -109,14 +109,29 @@ struct Angiogram {
         density_outside = zone ? 100 * lit_outside / outside : unknown;
     }
 
+    double unmeasured_percent() const {
+        if (!zone) return 0;
+        double all = 0, unmeasured = 0;
+        for (std::size_t i = 0; i < vessels.size(); ++i) {
+            all += zone->mask[i];
+            if (zone->mask[i] != 0 && std::isnan(image.values[i])) ++unmeasured;
+        }
+        return 100 * unmeasured / all;
+    }
+
     void warn(Context& context) const {
-        if (!zone)
+        if (std::ranges::count(vessels, 1) == 0)
+            context.warn({"no pixel is a vessel, so there is no avascular zone"});
+        else if (!zone)
             context.warn(
                 {fmt::format("no avascular zone: no disc of {:g} mm is free of vessels within {:g} mm of the "
                              "centre",
                              gap_mm, reach_mm)});
         else if (zone->touches_edge)
-            context.warn({"the avascular zone reaches the edge of the image, so its values are too small"});
+            context.warn({"the avascular zone reaches the edge of the image, so its area and perimeter are too small"});
+        if (const double percent = unmeasured_percent(); percent > 0)
+            context.warn(
+                {fmt::format("{:.2g} % of the avascular zone was not measured and may hold vessels", percent)});
         const double aspect = image.pixel_mm[0] / image.pixel_mm[1];
         if (std::abs(aspect - 1) > 0.01)
             context.warn({fmt::format("pixels are not square ({:.3g}:1); the fractal dimension counts boxes of pixels",
@@ -169,6 +184,7 @@ struct Angiogram {
         labels.grid.offset = 0;
         labels.grid.quantity = "labels";
         labels.grid.unit = "";
+        labels.grid.v_max = 0;
         for (std::int64_t x = 0; x < image.columns; ++x) {
             for (std::int64_t y = 0; y < image.rows; ++y) {
                 const auto at = index(y * image.columns + x);
@@ -229,8 +245,13 @@ struct Angiogram {
         return panel;
     }
 
+    std::string dimension_text() const {
+        return std::isnan(boxes.dimension) ? "no fractal dimension"
+                                           : fmt::format("fractal dimension {:.3f}", boxes.dimension);
+    }
+
     void say_result(Context& context) const {
-        context.say(fmt::format("vessels: {:.1f} % of the area, fractal dimension {:.3f}", density, boxes.dimension));
+        context.say(fmt::format("vessels: {:.1f} % of the area, {}", density, dimension_text()));
         if (zone)
             context.say(fmt::format("avascular zone: {:.4f} mm2, perimeter {:.3f} mm, circularity {:.3f}",
                                     zone->area_mm2, zone->perimeter_mm, zone->circularity));

@@ -238,6 +238,18 @@ class Angiogram(ProgramCase):
         if measure is not None:
             self.assertAlmostEqual(found["zone"]["perimeter_mm"] / (measure.perimeter_crofton(zone, 4) * self.PIXEL_MM), 1, delta=0.03)
 
+    def test_missing_vessels_and_pixels_are_reported(self):
+        mesh = np.array(self.mesh(), float)
+        self.write("mesh.nrrd", mesh)
+        found = self.measure("mesh.nrrd", "--method", "level", "--level", "9")
+        self.assertEqual(found["vessel_density_percent"], 0)
+        self.assertIn("no pixel is a vessel", found["warnings"][0])
+        middle = mesh.shape[0] // 2, mesh.shape[1] // 2
+        mesh[middle[0] - 2:middle[0] + 3, middle[1] - 2:middle[1] + 3] = np.nan
+        self.write("hole.nrrd", mesh)
+        found = self.measure("hole.nrrd")
+        self.assertTrue(any("was not measured" in line for line in found["warnings"]), found["warnings"])
+
     def test_threshold_is_otsus(self):
         image = self.mesh().astype("f4")
         self.write("mesh.nrrd", image)
