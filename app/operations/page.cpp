@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -230,18 +231,20 @@ struct Page {
     std::string shown_title() const { return title.empty() ? input.name() : title; }
 
     std::string filled(const Volume& volume, const std::vector<std::string>& turn) const {
-        std::string page(shipped_file("page/template.html"));
-        const auto put = [&page](const std::string& key, const std::string& text) {
-            const std::string mark = "{{" + key + "}}";
-            for (std::size_t at = page.find(mark); at != std::string::npos; at = page.find(mark, at + text.size()))
-                page.replace(at, mark.size(), text);
-        };
-        put("version", version);
-        put("title", escaped(shown_title()));
-        put("facts", facts(volume));
-        put("sections", sections(volume).dump());
-        put("frames", Json(turn).dump());
-        return page;
+        const std::map<std::string, std::string> texts{{"version", version},
+                                                       {"title", escaped(shown_title())},
+                                                       {"facts", facts(volume)},
+                                                       {"sections", sections(volume).dump()},
+                                                       {"frames", Json(turn).dump()}};
+        const std::string page(shipped_file("page/template.html"));
+        std::string result;
+        std::size_t from = 0;
+        for (std::size_t at = page.find("{{"); at != std::string::npos; at = page.find("{{", from)) {
+            const std::size_t end = page.find("}}", at);
+            result += page.substr(from, at - from) + texts.at(page.substr(at + 2, end - at - 2));
+            from = end + 2;
+        }
+        return result + page.substr(from);
     }
 
     Json sections(const Volume& volume) const {

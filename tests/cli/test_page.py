@@ -63,7 +63,7 @@ class WebPage(ProgramCase):
         self.assertLess(np.abs(shown - expected)[[1, 2, 3, 4, 6, 7, 8, 9]].max(), 8)
 
     def test_names_nothing_outside_and_escapes_texts(self):
-        page, _ = self.make("--frames", 0, "--title", "</title><script>alert(1)</script>")
+        page, _ = self.make("--frames", 0, "--title", "</title><script>alert(1)</script>{{facts}}")
         self.assertNotRegex(page, r"https?://|//[a-z]+\.[a-z]|@import|<link|<iframe")
         self.assertEqual(page.count("<script>"), 1)
         self.assertIn("&lt;script&gt;", page)
