@@ -270,14 +270,19 @@ class FilledBuffer {
         return stated ? static_cast<std::int64_t>(*stated) : expected;
     }
     // Chunk of this id as an unsigned number of 1 to 8 bytes, little-endian.
-    std::optional<std::uint64_t> chunk(std::uint64_t id, const std::byte* memory, std::size_t bytes) const;
+    struct ChunkValue {
+        std::uint64_t value = 0;
+        std::size_t bytes = 0;
+    };
+    std::optional<ChunkValue> chunk(std::uint64_t id, const std::byte* memory, std::size_t bytes) const;
 
   private:
     const gentl::OpenDevice& device_;
     gentl::Handle buffer_;
 };
 
-std::optional<std::uint64_t> FilledBuffer::chunk(std::uint64_t id, const std::byte* memory, std::size_t bytes) const {
+std::optional<FilledBuffer::ChunkValue> FilledBuffer::chunk(std::uint64_t id, const std::byte* memory,
+                                                            std::size_t bytes) const {
     const auto list = device_.producer().DSGetBufferChunkData;
     std::size_t count = 0;
     if (list == nullptr || list(device_.stream(), buffer_, nullptr, &count) != gentl::Status::success) return {};
@@ -290,7 +295,7 @@ std::optional<std::uint64_t> FilledBuffer::chunk(std::uint64_t id, const std::by
         if (one.id != id || !is_inside || one.bytes > sizeof(std::uint64_t)) continue;
         std::uint64_t value = 0;
         std::memcpy(&value, memory + one.offset, one.bytes);
-        return value;
+        return ChunkValue{value, one.bytes};
     }
     return {};
 }
@@ -348,7 +353,8 @@ class GentlSource : public Source {
         blocks_->begin();
         incomplete_ = 0;
         delivered_ = 0;
-        first_position_.reset();
+        last_position_.reset();
+        moved_ = 0;
         const gentl::Producer& gc = device_->producer();
         try {
             gc.check(gc.GCRegisterEvent(device_->stream(), gentl::event_new_buffer, &event_), "waiting for images");
@@ -471,7 +477,8 @@ class GentlSource : public Source {
         if (image.is(gentl::buffer_is_too_small))
             end(*memory, fmt::format("an image is larger than its buffer of {}", plural(payload_bytes_, "bytes")),
                 "check whether another program changes width, height or pixel format");
-        if (is_incomplete(image)) {
+        const auto position = position_of(image, *memory);
+        if (is_incomplete(image) || (encoder_per_line_ > 0 && !position)) {
             if (++incomplete_ < max_incomplete) return std::nullopt;
             end(*memory, fmt::format("{} in a row are incomplete", plural(max_incomplete, "images")),
                 "check cables, packet size and the frame grabber's own messages");
@@ -480,11 +487,13 @@ class GentlSource : public Source {
         if (!has_right_shape(image))
             end(*memory, "an image differs in size or format from the settings",
                 "check whether another program changes the camera's settings");
-        const std::uint64_t id = frame_id(image, *memory);
+        const std::uint64_t id = position ? id_at(*position) : frame_id(image);
         const std::uint64_t ns = time_ns(image, *memory);
         memory->data += image.count(gentl::buffer_image_offset, 0);
         std::optional<Block> block = blocks_->add(id, ns, *memory);
         if (!blocks_->runs_backwards()) return block;
+        if (position)
+            end(*memory, "its encoder runs backwards", "exchange the phases of the encoder, or leave out encoder=");
         end(*memory, "its frame numbers run backwards", "check whether another program starts or resets the camera");
     }
 
@@ -504,20 +513,30 @@ class GentlSource : public Source {
                image.count(gentl::buffer_padding_x, 0) == 0 && offset >= 0 && offset <= payload_bytes_ - image_bytes();
     }
 
-    // A producer without frame ids counts delivered and lost images. With an encoder, its position counts: images that
-    // the trigger missed are lost too.
-    std::uint64_t frame_id(const FilledBuffer& image, const BlockMemory& memory) {
-        constexpr std::uint64_t beyond_16_bits = 1 << 20;  // these numbers never wrap
-        if (encoder_per_line_ > 0) {
-            const auto position = image.chunk(*encoder_chunk_, memory.data, index(payload_bytes_));
-            if (!position) return 0;  // an old number: the image is dropped
-            if (!first_position_) first_position_ = position;
-            const auto moved = static_cast<double>(static_cast<std::int64_t>(*position - *first_position_));
-            return beyond_16_bits + static_cast<std::uint64_t>(static_cast<std::int64_t>(std::llround(
-                                        moved / (encoder_per_line_ * static_cast<double>(setup_.plan.lines)))));
-        }
+    static constexpr std::uint64_t beyond_16_bits = 1 << 20;  // these numbers never wrap
+
+    // A producer without frame ids counts delivered and lost images.
+    std::uint64_t frame_id(const FilledBuffer& image) const {
         if (const auto id = image.value<std::uint64_t>(gentl::buffer_frame_id)) return *id;
         return beyond_16_bits + delivered_ + stream_value<std::uint64_t>(gentl::stream_lost).value_or(0);
+    }
+
+    // std::nullopt: positions are not used, or the image has none.
+    std::optional<FilledBuffer::ChunkValue> position_of(const FilledBuffer& image, const BlockMemory& memory) const {
+        if (encoder_per_line_ <= 0) return std::nullopt;
+        return image.chunk(*encoder_chunk_, memory.data, index(payload_bytes_));
+    }
+
+    // The position of an encoder counts instead of frame ids: images that the trigger missed are lost too. The counter
+    // wraps at its own width.
+    std::uint64_t id_at(const FilledBuffer::ChunkValue& position) {
+        const std::size_t unused_bits = 8 * (sizeof position.value - position.bytes);
+        const std::uint64_t since = position.value - last_position_.value_or(position.value);
+        moved_ += static_cast<std::int64_t>(since << unused_bits) >> unused_bits;
+        last_position_ = position.value;
+        const double images =
+            static_cast<double>(moved_) / (encoder_per_line_ * static_cast<double>(setup_.plan.lines));
+        return beyond_16_bits + static_cast<std::uint64_t>(static_cast<std::int64_t>(std::llround(images)));
     }
 
     // Uses the time of the buffer, of a chunk, or the host's clock.
@@ -525,8 +544,10 @@ class GentlSource : public Source {
         if (const auto ns = image.value<std::uint64_t>(gentl::buffer_ns); ns && *ns != 0) return *ns;
         const std::uint64_t hz = device_->tick_hz();
         auto ticks = image.value<std::uint64_t>(gentl::buffer_ticks);
-        if ((!ticks || *ticks == 0) && time_chunk_)
-            ticks = image.chunk(*time_chunk_, memory.data, index(payload_bytes_));
+        if ((!ticks || *ticks == 0) && time_chunk_) {
+            const auto chunk = image.chunk(*time_chunk_, memory.data, index(payload_bytes_));
+            ticks = chunk ? std::optional(chunk->value) : std::nullopt;
+        }
         if (ticks && *ticks != 0 && hz != 0)
             return static_cast<std::uint64_t>(1e9L * static_cast<long double>(*ticks) / static_cast<long double>(hz));
         return static_cast<std::uint64_t>(
@@ -567,7 +588,8 @@ class GentlSource : public Source {
     steady_clock::time_point next_check_{};
     std::int64_t incomplete_ = 0;  // consecutive incomplete images
     std::uint64_t delivered_ = 0;
-    std::optional<std::uint64_t> first_position_;  // of the encoder
+    std::optional<std::uint64_t> last_position_;  // of the encoder
+    std::int64_t moved_ = 0;                      // counts of the encoder since the first image
 };
 
 }  // namespace
