@@ -99,11 +99,12 @@ OpenDevice::OpenDevice(std::shared_ptr<const Producer> producer, const std::stri
     try {
         producer_->check(producer_->TLOpen(&system_), "opening the system", "is another program using the driver?");
         const std::vector<FoundDevice> found = found_devices();
-        const auto fits = [&](const FoundDevice& device) {
-            return wanted.empty() || device.id.find(wanted) != std::string::npos || device.model == wanted ||
-                   device.serial_number == wanted;
-        };
-        const auto device = std::ranges::find_if(found, fits);
+        auto device = std::ranges::find_if(found, [&](const FoundDevice& one) {
+            return wanted.empty() || one.id == wanted || one.model == wanted || one.serial_number == wanted;
+        });
+        if (device == found.end())
+            device = std::ranges::find_if(
+                found, [&](const FoundDevice& one) { return one.id.find(wanted) != std::string::npos; });
         if (device == found.end()) {
             std::string names;
             for (const FoundDevice& one : found) names += (names.empty() ? "" : ", ") + one.id;

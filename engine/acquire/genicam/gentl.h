@@ -183,8 +183,8 @@ struct FoundDevice {
 // The modules between the library and a stream, closed in reverse order. Use it from one thread at a time.
 class OpenDevice {
   public:
-    // Opens the device whose id, model or serial number is or contains `wanted`; empty: the first one. Throws
-    // Error{device}.
+    // Opens the device whose id, model or serial number is `wanted`, else one whose id contains it; empty: the first
+    // one. Throws Error{device}.
     OpenDevice(std::shared_ptr<const Producer> producer, const std::string& wanted);
     ~OpenDevice();
     OpenDevice(const OpenDevice&) = delete;
