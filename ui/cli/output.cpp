@@ -183,13 +183,16 @@ void prepare_to_end_at_once() {
     if (pipe2(ends, O_CLOEXEC) != 0) return;
     end_at_once = ends[1];
     std::thread([from = ends[0]] {
-        constexpr int patience_ms = 1500;
+        constexpr int grace_ms = 1500;
+        sigset_t all;
+        sigfillset(&all);
+        pthread_sigmask(SIG_BLOCK, &all, nullptr);  // the next interrupt must not end poll()
         char byte = 0;
         while (read(from, &byte, 1) != 1) {
             if (errno != EINTR) return;
         }
         pollfd next{from, POLLIN, 0};
-        if (byte == after_a_while && poll(&next, 1, patience_ms) == 0) print_words(cancelled_words);
+        if (byte == after_a_while && poll(&next, 1, grace_ms) == 0) print_words(cancelled_words);
         end_without_unfinished_files(exit_interrupted);
     }).detach();
 }
