@@ -177,13 +177,20 @@ static sender* find(int32_t number) {
     return number >= 1 && number <= MAX_SENDERS ? senders[number - 1] : NULL;
 }
 
+/* Whether the text is a number from 1 to 65535. */
+static int is_port(const char* text) {
+    const size_t digits = strspn(text, "0123456789");
+    const long number = digits >= 1 && digits <= 5 ? strtol(text, NULL, 10) : 0;
+    return text[digits] == 0 && number >= 1 && number <= 65535;
+}
+
 /* Splits "tcp://HOST:PORT", "[HOST]:PORT" or "HOST:PORT" and connects. */
 static int connect_to(echolux_push_sender* network, const char* address, const echolux_push_stream* stream) {
     char host[sizeof network->host];
     const char *colon, *end;
     if (strncmp(address, "tcp://", 6) == 0) address += 6;
     colon = end = strrchr(address, ':');
-    if (colon == NULL || colon[1] == 0 || colon == address)
+    if (colon == NULL || colon == address || !is_port(colon + 1))
         return echolux_push_fail(&network->push, "address: expected HOST:PORT, for example 192.168.1.20:5210");
     if (*address == '[' && end[-1] == ']') {
         ++address;

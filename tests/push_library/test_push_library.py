@@ -95,7 +95,8 @@ class FlatInterface(ProgramCase):
             self.assertEqual(self.open(address, settings), -1)
             return self.problem.value.decode()
 
-        self.assertIn("expected HOST:PORT", refused("nowhere", SMALL))
+        for address in ("nowhere", "nowhere:", "nowhere:abc", "nowhere:99999", "tcp://nowhere:5210/x"):
+            self.assertIn("expected HOST:PORT", refused(address, SMALL))
         self.assertIn('no key "sample"', refused("host:1", "sample=2"))
         self.assertIn('a_scans cannot be "x"', refused("host:1", "samples=8 a_scans=x"))
         self.assertIn('sample_format cannot be "u9"', refused("host:1", "sample_format=u9"))
