@@ -216,7 +216,7 @@ class _Sender:
 
     def __init__(self, address: str, stream: _Stream) -> None:
         match = re.fullmatch(r"(?:\[([^\]]+)\]|([^:]*)):(\d+)", address)
-        if not match:
+        if not match or not 1 <= int(match[3]) <= 65535:
             raise PushError(f"tcp://{address}: expected tcp://HOST:PORT")
         self._address = (match[1] or match[2] or "127.0.0.1", int(match[3]))
         self._greeting = struct.pack("<8sII", b"ECHOPUSH", VERSION, _STREAM.size) + stream.packed
