@@ -181,7 +181,14 @@ struct Retina {
     }
 
     std::array<double, 2> chosen_centre(const FundusMap& map) const {
-        if (centre_mm.size() == 2) return {centre_mm[0], centre_mm[1]};
+        if (centre_mm.size() == 2) {
+            const double width = 2 * map.half_width_mm(), height = 2 * map.half_height_mm();
+            if (2 * std::abs(centre_mm[0]) <= width && 2 * std::abs(centre_mm[1]) <= height)
+                return {centre_mm[0], centre_mm[1]};
+            throw Error(ErrorCode::bad_setting,
+                        fmt::format("is outside the field of {:.3g} x {:.3g} mm", width, height), "centre_mm",
+                        "give x,y from the centre of the field");
+        }
         if (!centre_mm.empty())
             throw Error(ErrorCode::bad_setting, "needs two numbers", "centre_mm",
                         "give x,y from the centre of the field");
@@ -386,20 +393,22 @@ struct Retina {
 
     std::string eye_word() const { return side == Eye::right ? "OD" : "OS"; }
 
+    static std::string shown(double um) { return std::isfinite(um) ? fmt::format("{:.1f}", um) : "unknown"; }
+
     void say_result(Context& context) const {
         if (is_circle) {
             std::string line = heading() + ":";
             for (const CircleSector& part : parts) {
                 if (part.kind == "global" || part.kind == "sector")
-                    line += fmt::format(" {} {},", part.name, cell(part.mean_um, 1));
+                    line += fmt::format(" {} {},", part.name, shown(part.mean_um));
             }
             return context.say(line + " in um");
         }
-        context.say(fmt::format("{}: fovea {:.1f} um at {:.2f}, {:.2f} mm from the centre of the field", heading(),
-                                centre_um, centre[0], centre[1]));
+        context.say(fmt::format("{}: fovea {} um at {:.2f}, {:.2f} mm from the centre of the field", heading(),
+                                shown(centre_um), centre[0], centre[1]));
         std::string line;
         for (const ThicknessSector& sector : sectors)
-            line += fmt::format("{}{} {}", line.empty() ? "" : ", ", sector.name, cell(sector.mean_um, 1));
+            line += fmt::format("{}{} {}", line.empty() ? "" : ", ", sector.name, shown(sector.mean_um));
         context.say(line + " um");
         context.say(std::isnan(total_mm3()) ? "total volume unknown: a sector is known by less than half"
                                             : fmt::format("total volume {:.3f} mm3", total_mm3()));

@@ -86,6 +86,7 @@ class Thickness(ProgramCase):
         self.write_field("slope.nrrd", lambda x, y: 300 + 10 * x)
         self.refuse("retina", "slope.nrrd", "--eye", "OD", names=["no foveal pit", "--centre"])
         self.refuse("retina", "s.nrrd", "--centre", "0,0", names=["which eye", "--eye"])
+        self.refuse("retina", "s.nrrd", "--eye", "OD", "--centre", "0,3.7", names=["--centre", "outside the field of 7.2 x 7.2 mm"])
 
     def test_orientation_of_scan_moves_sectors(self):
         self.write_field("s.nrrd", lambda x, y: 300 + 10 * x + 7 * y)
