@@ -23,6 +23,7 @@
 #include "engine/build.h"
 #include "engine/io/png_file.h"
 #include "engine/io/scratch_folder.h"
+#include "engine/memory.h"
 
 namespace echolux {
 namespace {
@@ -76,6 +77,8 @@ class GrayBlocks {
             size.at(axis) = std::min(full.at(axis), max_side);
             step.at(axis) = static_cast<double>(full.at(axis)) / static_cast<double>(size.at(axis));
         }
+        constexpr std::int64_t bytes_per_voxel = 32;  // two doubles, the picture and its text
+        require_memory(bytes_per_voxel * size[0] * size[1] * size[2], "section_size", "choose a smaller one");
         average(volume);
     }
 
