@@ -145,7 +145,7 @@ static void fill(uint16_t* to, uint64_t id, size_t pixels) {
 /* Fills the next buffer. `id` counts triggered images, `turn` also those that the trigger missed. */
 static void send_image(uint64_t id, uint64_t turn) {
     const size_t pixels = image_bytes() / 2;
-    const int64_t position = (int64_t)(turn * at(HEIGHT) * FAKE_ENCODER_PER_LINE);
+    const int64_t position = (int64_t)(script.encoder_start + turn * at(HEIGHT) * FAKE_ENCODER_PER_LINE);
     buffer* to;
     if (inputs == 0) {
         ++script.lost;
@@ -474,9 +474,9 @@ API DSGetBufferChunkData(void* handle, void* which, void* list, size_t* count) {
         uint64_t id;
         int64_t offset;
         uint64_t bytes;
-    } chunks[2] = {{1, 0, 8}, {0x0E0C, (int64_t)image_bytes(), 8}};
-    (void)handle, (void)which;
-    if (!at(CHUNKS)) return fail(-1008, "no chunks");
+    } chunks[2] = {{1, 0, 8}, {0x0E0C, (int64_t)image_bytes(), script.has_32_bit_encoder ? 4 : 8}};
+    (void)handle;
+    if (!at(CHUNKS) || ((const buffer*)which)->id < (uint64_t)script.first_with_chunks) return fail(-1008, "no chunks");
     if (list != NULL) memcpy(list, chunks, sizeof chunks);
     *count = 2;
     return OK;

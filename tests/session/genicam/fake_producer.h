@@ -19,6 +19,9 @@ typedef struct fake_gentl_script {
     int is_unplugged;      /* every access fails */
     int has_no_frame_ids;  /* also no times in ns */
     int reports_height;    /* of the images; 0: the true one */
+    int first_with_chunks; /* earlier images have none */
+    uint32_t encoder_start;
+    int has_32_bit_encoder; /* else 64 */
     int images_per_s;
     int is_locked, is_started; /* by the consumer */
     int64_t sent, lost;        /* images, and images for which no buffer was queued */

@@ -172,6 +172,26 @@ TEST_F(Gentl, EncoderRevealsMissedTriggers) {
     EXPECT_THAT(refusal(wanted("encoder=-1")), HasSubstr("expected a positive number"));
 }
 
+TEST_F(Gentl, EncoderWrapsAndImagesWithoutPositionAreDropped) {
+    script_->has_32_bit_encoder = 1;
+    script_->encoder_start = 0xffffffffU - 500;
+    script_->first_with_chunks = 3;
+    const auto source = open_source(wanted("ChunkModeActive=1 encoder=3"));
+    source->start();
+    const std::optional<Block> first = next_block(*source);
+    ASSERT_TRUE(first);
+    const std::int64_t first_image = image_in(*first);
+    EXPECT_GE(first_image, 3);
+    EXPECT_EQ(first->lost_before, 0);
+    for (int i = 1; i < 40; ++i) {
+        const std::optional<Block> block = next_block(*source);
+        ASSERT_TRUE(block);
+        EXPECT_EQ(image_in(*block), first_image + i);
+        EXPECT_EQ(block->volume * 3 + block->first_b_scan / block_b_scans, i);
+        EXPECT_EQ(block->lost_before, 0);
+    }
+}
+
 TEST_F(Gentl, HeldBlocksStayWholeAndMissingBuffersAreLosses) {
     SourceRequest want = wanted();
     want.settings.pool_blocks = 4;
