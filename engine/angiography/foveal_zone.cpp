@@ -77,10 +77,11 @@ std::vector<std::uint8_t> vessels_above_mean(const EnFaceImage& image, double wi
             known[index((y + 1) * width + x + 1)] = known[index(y * width + x + 1)] + count;
         }
     }
-    const auto reach = [&](std::size_t axis) {
-        return static_cast<std::int64_t>(std::lround(window_mm / image.pixel_mm.at(axis) / 2));
+    const auto reach = [&](std::size_t axis, std::int64_t side) {
+        const double pixels = window_mm / image.pixel_mm.at(axis) / 2;
+        return static_cast<std::int64_t>(std::lround(std::min(pixels, static_cast<double>(side))));
     };
-    const std::int64_t reach_x = reach(0), reach_y = reach(1);
+    const std::int64_t reach_x = reach(0, image.columns), reach_y = reach(1, image.rows);
     std::vector<std::uint8_t> vessels(image.values.size());
     for (std::int64_t y = 0; y < image.rows; ++y) {
         const std::int64_t top = std::max<std::int64_t>(0, y - reach_y), end = std::min(image.rows, y + reach_y + 1);

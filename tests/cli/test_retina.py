@@ -273,6 +273,12 @@ class Angiogram(ProgramCase):
         self.assertAlmostEqual(found["vessel_density_percent"], expected, delta=0.01)
         self.assertIsNone(found["threshold"])
 
+    def test_windows_may_be_larger_than_the_image(self):
+        self.write("mesh.nrrd", self.mesh())
+        found = [self.measure("mesh.nrrd", "--method", "local", "--window", 9, *pixel)["vessel_density_percent"]
+                 for pixel in ([], ["--pixel", "1e-20"])]
+        self.assertEqual(found[0], found[1])
+
     def test_dimensions_of_known_sets(self):
         i, j = np.indices((512, 512))
         carpet = np.ones((1, 1), bool)
