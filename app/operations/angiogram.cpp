@@ -264,6 +264,7 @@ void Angiogram::describe(OperationParts<Angiogram>& parts) {
     using A = Angiogram;
     constexpr Effect effect = Effect::file;
     parts.info.summary = "Vessel density, fractal dimension and foveal avascular zone of an en-face image";
+    parts.info.examples = {"input=en-face.nrrd output=faz.csv mask=faz.nrrd plot=faz.png"};
     parts.info.details =
         "The zone is the area around the centre that a disc can reach without touching a vessel. Methods and papers: "
         "docs/retina-tables.md.";

@@ -228,6 +228,7 @@ struct Catheter {
 
 void Catheter::describe(OperationParts<Catheter>& parts) {
     parts.info.summary = "Correct the rotation of a catheter, show pullbacks in space, measure the lumen";
+    parts.info.examples = {"input=pullback.nrrd output=straight.nrrd cylinder=space.nrrd lumen=lumen.csv"};
     parts.info.details =
         "Finds the angle of every A-scan from the decorrelation of speckle (N. Uribe-Patarroyo, B. E. Bouma, Opt. "
         "Lett. "

@@ -499,6 +499,7 @@ void Displacement::describe(OperationParts<Displacement>& parts) {
     using D = Displacement;
     constexpr Effect effect = Effect::file;
     parts.info.summary = "Motion in nanometres, strain, wave speed and motion between surfaces, from phases";
+    parts.info.examples = {"input=moving.nrrd displacement=nm.nrrd table=times.csv plot=motion.png"};
     parts.info.details =
         "Phases of sums of complex products (vector method: V. Y. Zaitsev et al., J. Biophotonics 8(6), 2015; A. L. "
         "Matveyev et "

@@ -280,6 +280,7 @@ struct DynamicsOperation {
 void DynamicsOperation::describe(OperationParts<DynamicsOperation>& parts) {
     using D = DynamicsOperation;
     parts.info.summary = "Fluctuations of living tissue: LIV, swiftness, decay of correlation, frequencies";
+    parts.info.examples = {"input=cells.nrrd liv=liv.nrrd curves=curves.csv picture=cells.png"};
     parts.info.details =
         "LIV and OCDS after I. A. El-Sadek et al., Biomed. Opt. Express 11(11), 2020; aLIV and swiftness after R. "
         "Morishita et "

@@ -320,6 +320,8 @@ void Measure::describe(OperationParts<Measure>& parts) {
     constexpr Effect effect = Effect::file;
     constexpr double far_s = 1e12;
     parts.info.summary = "Statistics, volume and flow of regions of interest, over time";
+    parts.info.examples = {"input=v.nrrd regions=regions.toml output=values.csv plot=values.png",
+                           "input=v.nrrd labels=painted.nii.gz domain=linear"};
     parts.info.details =
         "Regions are boxes, ellipsoids, polygons and slabs between surfaces in a file, or labels painted in another "
         "program. Voxels without a value (NaN, infinities, and 0 in velocities) are left out and counted. See "

@@ -294,6 +294,7 @@ void Page::describe(OperationParts<Page>& parts) {
     using P = Page;
     constexpr Effect effect = Effect::file;
     parts.info.summary = "A web page of a volume, in one file that opens without a network";
+    parts.info.examples = {"input=v.nrrd output=v.html", "input=v.nrrd frames=0 output=v.html"};
     parts.info.details =
         "A turntable to drag, three sections with sliders and scale bars, and where the data come from. See "
         "docs/share.md.";

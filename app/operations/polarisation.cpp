@@ -291,6 +291,7 @@ struct Polarisation {
 void Polarisation::describe(OperationParts<Polarisation>& parts) {
     using P = Polarisation;
     parts.info.summary = "Retardation, optic axis, Stokes parameters and DOPU from two channels";
+    parts.info.examples = {"input=channel1.nrrd channel_2=channel2.nrrd axis=axis.nrrd table=rows.csv"};
     parts.info.details =
         "For one circular input state, after C. K. Hitzenberger et al., Opt. Express 9(13), 2001; DOPU after E. "
         "Goetzinger et al., "

@@ -442,6 +442,8 @@ void Retina::describe_arguments(OperationParts<Retina>& parts) {
 
 void Retina::describe(OperationParts<Retina>& parts) {
     parts.info.summary = "Thickness of the retina: ETDRS table and volume, or sectors of a circle around the disc";
+    parts.info.examples = {"input=surfaces.nrrd eye=OD output=etdrs.csv plot=etdrs.png",
+                           "input=circle.nrrd between=ILM:NFL eye=OS profile=tsnit.csv"};
     parts.info.details =
         "Sectors are named for the right or left eye. Values need half of a sector. See docs/retina-tables.md.";
     parts.info.may_write_nothing = true;

@@ -167,6 +167,7 @@ struct Stitch {
 
 void Stitch::describe(OperationParts<Stitch>& parts) {
     parts.info.summary = "Join tiles from positions of a stage to one volume";
+    parts.info.examples = {"input=tiles.csv output=mosaic.nrrd"};
     parts.info.details =
         "Registers overlaps, finds all positions together, leaves out overlaps that contradict the others, equalises "
         "brightness over the field and over depth, and blends. Volumes may be larger than memory. See "
