@@ -273,7 +273,7 @@ class Angiogram(ProgramCase):
         self.assertAlmostEqual(found["vessel_density_percent"], expected, delta=0.01)
         self.assertIsNone(found["threshold"])
 
-    def test_windows_may_be_larger_than_the_image(self):
+    def test_window_may_exceed_image(self):
         self.write("mesh.nrrd", self.mesh())
         found = [self.measure("mesh.nrrd", "--method", "local", "--window", 9, *pixel)["vessel_density_percent"]
                  for pixel in ([], ["--pixel", "1e-20"])]

@@ -314,14 +314,14 @@ void add_info(CLI::App& program) {
                           "list the operations: commands that are also functions in C, Python and remote control");
     command->add_flag("--markdown", options->is_markdown, "list the operations with all their arguments")
         ->needs(operations);
-    const std::vector<CLI::Option*> lists{settings, recipes, presets, sources, operations};
+    CLI::Option* completion =
+        command->add_option("--completion", options->completion, "print a script for completion in this shell")
+            ->type_name("bash|zsh|fish");
+    const std::vector<CLI::Option*> lists{settings, recipes, presets, sources, operations, completion};
     for (std::size_t i = 0; i < lists.size(); ++i) {
         lists[i]->excludes(file);
         for (std::size_t other = i + 1; other < lists.size(); ++other) lists[i]->excludes(lists[other]);
     }
-    command->add_option("--completion", options->completion, "print a script for completion in this shell")
-        ->type_name("bash|zsh|fish")
-        ->excludes(file);
     add_recipe_option(*command, options->assignments);
     add_set_option(*command, options->assignments);
     command->callback([options, &program] {
