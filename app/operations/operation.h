@@ -172,7 +172,6 @@ struct OperationInfo {
     std::string_view summary;                // one line for a list
     std::string_view details;                // methods, papers, limits
     std::vector<std::string_view> examples;  // runs as assignments: "input=v.nrrd output=v.nii.gz"
-    bool is_for_tests = false;               // not in lists of commands
     std::vector<InputText> inputs;
     std::vector<FieldText> arguments;
     std::string_view first_argument;   // the command takes it without an option, before all inputs

@@ -326,7 +326,6 @@ void add_operation(CLI::App& program, const OperationInfo& info) {
     given->info = &info;
     given->defaults = info.make();
     CLI::App* command = add_command(program, info);
-    if (info.is_for_tests) command->group("");
     add_first_argument(*command, *given);
     add_inputs(*command, *given);
     add_outputs(*command, *given);

@@ -155,18 +155,14 @@ void end_after_a_while() {
     [[maybe_unused]] const ssize_t written = write(end_at_once, &after_a_while, 1);
 }
 
-constexpr std::string_view cancelled_words = "echolux: cancelled, no file was left incomplete\n";
+constexpr const char* cancelled = "cancelled, no file was left incomplete";
 
-// Usable in signal handlers.
-void print_words(std::string_view words) {
-    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, words.data(), words.size());
-}
-
+// Called in a signal handler, so it uses write() only.
 void print_ending() {
-    print_words(
+    constexpr std::string_view words =
         "\necholux: stopping; no file will be left incomplete. Press Ctrl-C again to stop at once: a recording then "
-        "ends "
-        "with what is on the disk\n");
+        "ends with what is on the disk\n";
+    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, words.data(), words.size());
 }
 
 // The first Ctrl-C cancels the work, the second prints a hint, the third ends the program.
@@ -192,7 +188,7 @@ void prepare_to_end_at_once() {
             if (errno != EINTR) return;
         }
         pollfd next{from, POLLIN, 0};
-        if (byte == after_a_while && poll(&next, 1, grace_ms) == 0) print_words(cancelled_words);
+        if (byte == after_a_while && poll(&next, 1, grace_ms) == 0) print_error("cancelled", cancelled, "");
         end_without_unfinished_files(exit_interrupted);
     }).detach();
 }
@@ -244,7 +240,7 @@ void TerminalProgress::begin(const std::string& task, std::int64_t total, const 
 void TerminalProgress::advance(std::int64_t count) {
     if (listening_.is_interrupted()) {
         if (terminal_ && !silent_) print_progress("\n");
-        throw Error(ErrorCode::cancelled, "cancelled, no file was left incomplete", task_);
+        throw Error(ErrorCode::cancelled, cancelled, task_);
     }
     done_ += count;
     const auto interval = terminal_ ? std::chrono::milliseconds(100) : std::chrono::milliseconds(5000);

@@ -175,9 +175,7 @@ int run(const std::vector<std::string>& given, const echolux::Commands& commands
     program.require_subcommand(1);
     set_help_format(program);
     for (const auto add : commands.add) add(program);
-    for (CLI::App* command : program.get_subcommands({})) {
-        if (!command->get_group().empty()) command->group("Commands");  // hidden ones have none
-    }
+    for (CLI::App* command : program.get_subcommands({})) command->group("Commands");
     program.footer("Start with `echolux demo`. `echolux COMMAND --help` explains a command.");
     add_output_options_everywhere(program);
     echolux::output_options().is_json = asks_for_json(given);
