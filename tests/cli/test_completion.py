@@ -25,7 +25,6 @@ class Completion(ProgramCase):
         self.assertEqual(self.in_bash("calibrate", "k", "m1.toml", "--sides", ""), ["same", "opposite"])
         self.assertIn("hann", self.in_bash("reconstruct", "scan.toml", "--window", "h"))
         self.assertEqual(self.in_bash("reconstruct", "scan.toml", "-o", ""), [], "the shell offers files")
-        self.assertNotIn("invert", self.in_bash(""))
 
     def test_scripts_are_accepted_by_their_shells(self):
         for shell in ("bash", "zsh", "fish"):

@@ -116,9 +116,6 @@ class Helps(ProgramCase):
                         self.assertEqual(finished.code, 1, finished)
                         self.assertNotIn("command line", finished.err)
 
-    def test_operations_for_tests_are_not_listed(self):
-        self.assertNotIn("invert", self.succeed("--help").out)
-
     def test_types_name_endings_of_outputs(self):
         self.assertIn("--output FILE.stl|.ply|.glb (required)", self.succeed("mesh", "--help").out)
         self.assertIn("--output FILE.csv|.npy (required)", self.succeed("pattern", "--help").out)

@@ -35,6 +35,7 @@ struct Invert {
 
     static void describe(OperationParts<Invert>& parts) {
         parts.info.summary = "Negative of a volume, for tests";
+        parts.info.examples = {"input=v.nrrd output=negative.nrrd"};
         parts.input({.name = "input", .help = "volume file or scan"}, &Invert::input)
             .argument(number("offset", &Invert::offset, -1e6, 1e6, "", Effect::file, "value from which it subtracts"))
             .output({.name = "output", .help = "volume of f32", .is_required = true}, &Invert::output)
