@@ -135,10 +135,10 @@ CASES = [
 def all_commands():
     """Returns the commands listed by --help, including subcommands such as `calibrate k`. `ctl` is left out because it
     only sends requests to an open window: see test_control.py. `batch` is a command of the Python module: see
-    tests/python/cluster/test_command.py."""
+    tests/python/cluster/test_command.py. `invert` is an operation of tests/operations."""
     names = []
     for name in listed([]):
-        if name in ("batch", "ctl"):
+        if name in ("batch", "ctl", "invert"):
             continue
         below = listed([name]) if name == "calibrate" else []
         names += [f"{name} {word}" for word in below] or [name]

@@ -198,5 +198,5 @@ class Refusals(unittest.TestCase):
                     self.assertNotRegex(line, r"\{|\}")
 
     def test_every_command_has_file(self):
-        elsewhere = {"demo", "batch"}  # batch: tests/python/cluster
+        elsewhere = {"demo", "batch", "invert"}  # batch: tests/python/cluster, invert: tests/operations
         self.assertEqual({path.stem for path in golden_files()} - {"echolux"}, set(commands.listed([])) - elsewhere)
