@@ -47,6 +47,12 @@ constexpr float missing = std::numeric_limits<float>::quiet_NaN();
 
 enum class Domain { as_is, decibels, amplitude };
 
+// Optic axes repeat after 180 degrees: the mean of 179 and 1 would be across both.
+Interpolation possible_interpolation(const VolumeGrid& grid, Interpolation wanted) {
+    const bool is_axis = grid.quantity == "axis" || grid.quantity == "local_axis";
+    return is_axis ? Interpolation::nearest : wanted;
+}
+
 Domain domain_of(const VolumeGrid& grid, Interpolation interpolation) {
     if (interpolation == Interpolation::nearest) return Domain::as_is;
     if (grid.quantity == "amplitude") return Domain::amplitude;
@@ -451,7 +457,8 @@ struct Job {
 
 DewarpedVolume dewarped(const Volume& volume, const BeamMap& map, const DewarpRecipe& recipe, Progress& progress) {
     check(recipe, "dewarp");
-    const Domain domain = domain_of(volume.grid, recipe.interpolation);
+    const Interpolation interpolation = possible_interpolation(volume.grid, recipe.interpolation);
+    const Domain domain = domain_of(volume.grid, interpolation);
     const Lattice lattice = lattice_of(map, volume.grid, recipe);
     const VolumeGrid grid = grid_of(lattice, volume.grid);
     const std::int64_t in_planes = volume.grid.voxels() * (is_complex(grid) ? 8 : 4);
@@ -461,7 +468,7 @@ DewarpedVolume dewarped(const Volume& volume, const BeamMap& map, const DewarpRe
     const Planes planes = planes_of(volume, domain);
     const InverseMap inverse(map, lattice);
     const Dewarper dewarper(map, volume.grid, domain);
-    const Job job{planes, inverse, dewarper, recipe.interpolation, domain};
+    const Job job{planes, inverse, dewarper, interpolation, domain};
     std::atomic<std::int64_t> inside = 0;
     std::mutex progress_mutex;
     progress.begin("dewarp", grid.b_scans, "B-scans");

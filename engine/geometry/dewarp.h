@@ -32,9 +32,9 @@ struct DewarpedVolume {
 };
 
 // Values are interpolated as linear intensity (dB, amplitude), as complex numbers (complex voxels, phasors), or as they
-// are (velocities, angiography, labels). Voxels that no beam passes are NaN, or 0 in phasors. A cubic that overshoots
-// below zero intensity is replaced by a linear one. `progress` advances by 1 per B-scan of the result. Throws
-// Error{bad_setting, out_of_memory, cancelled}.
+// are (velocities, angiography, labels). Optic axes are those of the nearest sample. Voxels that no beam passes are
+// NaN, or 0 in phasors. A cubic that overshoots below zero intensity is replaced by a linear one. `progress` advances
+// by 1 per B-scan of the result. Throws Error{bad_setting, out_of_memory, cancelled}.
 DewarpedVolume dewarped(const Volume& volume, const BeamMap& map, const DewarpRecipe& recipe, Progress& progress);
 
 // Returns the sum of the voxels of `made` as a cubic of 64 samples of f32 each, at exact places, to compare its time.

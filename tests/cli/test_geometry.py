@@ -66,6 +66,13 @@ class Geometry(ProgramCase):
             dewarped.append((self.folder / f"straight_{name}.nrrd").read_bytes().split(b"\n\n", 1)[1])
         self.assertEqual(*dewarped)
 
+    def test_optic_axes_are_those_of_nearest_samples(self):
+        """The mean of 179 and 1 degrees would be across both."""
+        write_nrrd(self.folder / "axis.nrrd", np.random.default_rng(2).choice([1.0, 179.0], (6, 8, 16)), unit="deg", quantity="axis")
+        self.run_json("dewarp", "axis.nrrd", "-o", "straight.nrrd", "--pivot-x", 2)
+        found = np.frombuffer((self.folder / "straight.nrrd").read_bytes().split(b"\n\n", 1)[1], "<f4")
+        self.assertEqual(set(found[np.isfinite(found)]), {1, 179})
+
     def test_simulator_refuses_fans(self):
         finished = self.run_program("simulate", "layers", "-o", "fan/scan.toml", *SMALL, "--set", "geometry.pivot_x_mm=20")
         self.assertEqual(finished.code, 1)
