@@ -59,10 +59,9 @@ static void each_line(const VolumeGrid& grid, const VoxelTarget& target, std::in
     }
 }
 
-// Only f32 and f16 can hold NaN.
 static void replace_nan(const VolumeGrid& grid, const VoxelTarget& target, std::int64_t first, std::int64_t slices,
                         const VoxelCode& code) {
-    if (grid.type != VoxelType::f32 && grid.type != VoxelType::f16) return;
+    if (!can_be_nan(grid.type)) return;
     const std::size_t bytes = index(bytes_of(grid.type));
     const std::uint32_t exponent = grid.type == VoxelType::f32 ? 0x7f800000u : 0x7c00u;
     const std::uint32_t magnitude = grid.type == VoxelType::f32 ? 0x7fffffffu : 0x7fffu;

@@ -34,6 +34,11 @@ void store_missing(const VolumeGrid& grid, const VoxelTarget& target, std::int64
 void store_missing(const ReconstructionSpec& spec, const VolumeGrid& grid, const std::optional<VolumeGrid>& flow_grid,
                    const Block& block, const VoxelTargets& targets);
 
+// Only floating-point voxels can be NaN in textures; others have a code for it.
+constexpr bool can_be_nan(VoxelType type) {
+    return type == VoxelType::f32 || type == VoxelType::f16;
+}
+
 // Replaces NaN in the structure, peaks and flow of a block in host memory that goes into textures.
 void replace_missing(const ReconstructionSpec& spec, const VolumeGrid& grid, const std::optional<VolumeGrid>& flow_grid,
                      const Block& block, const VoxelTargets& targets);

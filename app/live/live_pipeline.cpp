@@ -409,6 +409,7 @@ void LiveFeeder::submit(const Block& block) {
     const VoxelTargets to = targets();
     in_flight_.push_back(reconstructor_->submit(block, to));
     if (to.structure.kind != TargetKind::host_linear || staged_) return;
+    if (!can_be_nan(live_.grid.type) && !(live_.flow_grid && can_be_nan(live_.flow_grid->type))) return;
     const bool has_gaps = is_missing(block) ||
                           (block.memory != MemoryKind::device &&
                            find_invalid_lines(live_.plan.spec.format, live_.plan.spec.geometry, block, invalid_) > 0);
