@@ -82,8 +82,8 @@ struct Displacement {
         const VolumeGrid& grid = series->grid();
         moments = series->count();
         times_s = series->times_s();
-        used_moment = chosen(moment, moments, moments - 1, "moment");
-        used_b_scan = chosen(b_scan, grid.b_scans, grid.b_scans / 2, "b_scan");
+        used_moment = chosen_moment();
+        used_b_scan = chosen_b_scan(b_scan, grid);
         find_scale(*series);
         require_room();
         for (const auto& [key, value] : {std::pair{"upper", &upper}, {"lower", &lower}, {"a_scans", &a_scans}}) {
@@ -108,11 +108,11 @@ struct Displacement {
                     "reconstruct with recipe.quantity = complex");
     }
 
-    static std::int64_t chosen(std::int64_t number, std::int64_t count, std::int64_t otherwise, const char* key) {
-        if (number < 0) return otherwise;
-        if (number < count) return number;
-        throw Error(ErrorCode::bad_setting, fmt::format("there is no {} {}", key, number), key,
-                    fmt::format("they are numbered 0 to {}", count - 1));
+    std::int64_t chosen_moment() const {
+        if (moment < 0) return moments - 1;
+        if (moment < moments) return moment;
+        throw Error(ErrorCode::bad_setting, fmt::format("there is no moment {}", moment), "moment",
+                    fmt::format("they are numbered 0 to {}", moments - 1));
     }
 
     void require_room() const {
@@ -374,10 +374,7 @@ struct Displacement {
     }
 
     void write(Context& context, const Moments& series) {
-        VolumeGrid grid = series.grid();
-        grid.type = VoxelType::f32;
-        grid.scale = 1;
-        grid.offset = grid.v_max = 0;
+        VolumeGrid grid = map_grid(series.grid());
         std::map<std::string, std::string> provenance = series.provenance();
         provenance["echolux"] = version;
         provenance["displacement"] = section_toml("displacement", displacement);
@@ -445,11 +442,7 @@ struct Displacement {
         for (std::size_t m = 0; m < map_count; ++m) {
             if (m == static_cast<std::size_t>(DisplacementMap::strain) && std::isnan(strain_per_slope)) continue;
             const std::vector<float> values = values_of(shown[index(used_moment)], static_cast<DisplacementMap>(m));
-            Figure plane{grid.a_scans, grid.depth, {}, grid.spacing_um[1], grid.spacing_um[0]};
-            for (std::int64_t z = 0; z < grid.depth; ++z) {
-                for (std::int64_t a = 0; a < grid.a_scans; ++a)
-                    plane.values.push_back(values[index(a * grid.depth + z)]);
-            }
+            const Figure plane = map_plane(values, grid, 0);
             if (rows_of_two.back().size() == 2) rows_of_two.emplace_back();
             FigurePanel& panel = rows_of_two.back().emplace_back(b_scan_panel(plane, grid, figure));
             paint(panel, plane, {"viridis", std::nullopt, map_texts[m].second}, figure);

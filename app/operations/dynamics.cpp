@@ -42,7 +42,7 @@ struct DynamicsOperation {
     FigureStyle figure;
     OperationOutput liv, aliv, swiftness, ocds, mean_frequency, bandwidth, low, mid, high, curves, picture;
 
-    std::int64_t moments = 0;
+    std::int64_t moments = 0, shown_b_scan = 0;
     double used_step_s = 0;
     DynamicsCurves found;
     std::array<double, dynamics_map_count> medians{};
@@ -59,7 +59,7 @@ struct DynamicsOperation {
     void run(Context& context) {
         check(dynamics, "dynamics");
         const auto series = std::make_unique<Moments>(input, MomentOptions{repeats, step_s}, Dynamics::min_moments);
-        check_b_scan(*series);
+        shown_b_scan = chosen_b_scan(b_scan, series->grid());
         moments = series->count();
         used_step_s = series->step_s();
         Dynamics measured(moments, used_step_s, dynamics);
@@ -78,13 +78,7 @@ struct DynamicsOperation {
             context.warn(
                 {fmt::format("{} are few: swiftness and frequencies are uncertain", plural(moments, "moments"))});
         say(context);
-        write(context, *series, grid, maps);
-    }
-
-    void check_b_scan(const Moments& series) const {
-        if (b_scan < series.grid().b_scans) return;
-        throw Error(ErrorCode::bad_setting, fmt::format("there is no B-scan {}", b_scan), "b_scan",
-                    fmt::format("the B-scans are 0 to {}", series.grid().b_scans - 1));
+        write(context, *series, maps);
     }
 
     using Maps = std::array<std::vector<float>, dynamics_map_count>;
@@ -182,10 +176,8 @@ struct DynamicsOperation {
 
     // ---- Outputs
 
-    void write(Context& context, const Moments& series, VolumeGrid grid, const Maps& maps) {
-        grid.type = VoxelType::f32;
-        grid.scale = 1;
-        grid.offset = grid.v_max = 0;
+    void write(Context& context, const Moments& series, const Maps& maps) {
+        VolumeGrid grid = map_grid(series.grid());
         std::map<std::string, std::string> provenance = series.provenance();
         provenance["echolux"] = version;
         provenance["dynamics"] = section_toml("dynamics", dynamics);
@@ -221,15 +213,8 @@ struct DynamicsOperation {
     }
 
     std::vector<FigureRow> panels(const VolumeGrid& grid, const Maps& maps) const {
-        const std::int64_t b = b_scan < 0 ? grid.b_scans / 2 : b_scan;
         const auto plane_of = [&](DynamicsMap map) {
-            Figure plane{grid.a_scans, grid.depth, {}, grid.spacing_um[1], grid.spacing_um[0]};
-            for (std::int64_t z = 0; z < grid.depth; ++z) {
-                for (std::int64_t a = 0; a < grid.a_scans; ++a)
-                    plane.values.push_back(
-                        maps[static_cast<std::size_t>(map)][index((b * grid.a_scans + a) * grid.depth + z)]);
-            }
-            return plane;
+            return map_plane(maps[static_cast<std::size_t>(map)], grid, shown_b_scan);
         };
         const auto panel_of = [&](DynamicsMap map, const std::string& heading,
                                   std::optional<GrayRange> range = std::nullopt) {

@@ -45,6 +45,7 @@ struct Polarisation {
 
     PolarisationMaps maps;
     VolumeGrid grid;
+    std::int64_t shown_b_scan = 0;
     double known = 0, mean_dopu = 0;
 
     static void describe(OperationParts<Polarisation>& parts);
@@ -65,10 +66,7 @@ struct Polarisation {
         grid = volumes.front()->grid;
         for (std::size_t i = 0; i < volumes.size(); ++i) require_channel(volumes[i]->grid, channels()[i]->name());
         require_outputs();
-        if (b_scan >= grid.b_scans) {
-            throw Error(ErrorCode::bad_setting, fmt::format("there is no B-scan {}", b_scan), "b_scan",
-                        fmt::format("the B-scans are 0 to {}", grid.b_scans - 1));
-        }
+        shown_b_scan = chosen_b_scan(b_scan, grid);
         measure(volumes, context);
         summarise();
         if (known == 0) {
@@ -186,10 +184,7 @@ struct Polarisation {
         provenance["echolux"] = version;
         provenance["polarisation"] = section_toml("polarisation", polarisation);
         provenance["polarisation_channel_2"] = channel_2.name();
-        VolumeGrid written = grid;
-        written.type = VoxelType::f32;
-        written.scale = 1;
-        written.offset = written.v_max = 0;
+        VolumeGrid written = map_grid(grid);
         for (std::size_t m = 0; m < maps.size(); ++m) {
             OperationOutput& output = this->*outputs()[m];
             if (!output.is_wanted()) continue;
@@ -257,16 +252,11 @@ struct Polarisation {
     }
 
     std::vector<FigureRow> panels() const {
-        const std::int64_t b = b_scan < 0 ? grid.b_scans / 2 : b_scan;
         const auto panel = [&](PolarisationMap which, const char* heading, const char* colours,
                                std::optional<GrayRange> range) {
-            Figure plane{grid.a_scans, grid.depth, {}, grid.spacing_um[1], grid.spacing_um[0]};
-            for (std::int64_t z = 0; z < grid.depth; ++z) {
-                for (std::int64_t a = 0; a < grid.a_scans; ++a)
-                    plane.values.push_back(map(which)[index((b * grid.a_scans + a) * grid.depth + z)]);
-            }
+            Figure plane = map_plane(map(which), grid, shown_b_scan);
             if (which == PolarisationMap::local_retardation || which == PolarisationMap::local_axis)
-                hide_scrambled(plane.values, b);
+                hide_scrambled(plane.values, shown_b_scan);
             if (which == PolarisationMap::local_retardation) range = local_range(plane.values);
             FigurePanel made = b_scan_panel(plane, grid, figure);
             paint(made, plane, {colours, range, text_of(which).unit}, figure);
